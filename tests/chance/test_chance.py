@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import permutations, product
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,8 @@ def off(drawn: float, expected: float, variance: float) -> float:
 
 
 def chi_squared(seen: dict[int, int], expected: dict[int, float]) -> float:
-    """Pearson's statistic in standard deviations above its mean, the rarest values pooled until 5 are expected of them."""
+    """Pearson's statistic in standard deviations above its mean, the rarest values pooled until 5
+    are expected of them."""
     cells: list[tuple[int, float]] = [(0, 0.0)]
     for value in sorted(expected, key=expected.__getitem__):
         if cells[-1][1] >= 5:
@@ -515,7 +517,8 @@ def test_a_selection_has_its_law_and_a_twin_30_percent_off_is_found(
         < LIMIT
     )
     for twin in (RATE * Fraction(7, 10), RATE * Fraction(13, 10)):
-        assert chi_squared(selected(lambda twin=twin: eager(SCORES, twin)), expected(RATE)) > LIMIT  # type: ignore[misc]
+        drawn = selected(partial(eager, SCORES, twin))
+        assert chi_squared(drawn, expected(RATE)) > LIMIT
 
 
 SELECTIONS = ["permute_and_flip", "exponential"]
@@ -843,7 +846,8 @@ def test_nothing_else_in_the_house_draws_random_numbers() -> None:
     )
     for path in sorted(house.rglob("*.py")):
         if path.parent.name in ("chance", "measure", "attack", "views") or path.name == "demo.py":
-            continue  # these use fixed seeds, so that they find the same again; nothing of them is released
+            # These use fixed seeds, to find the same again; nothing of them is released.
+            continue
         if path.name == "disk.py":
             continue  # it draws names of files that are not there yet
         text = path.read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 import shoal
 from shoal.cli.app import app
-from shoal.methods import Schema, beforehand, crowd_of
+from shoal.methods import beforehand, crowd_of
 
 loose: Any = shoal  # which takes more than a type checker allows
 
@@ -74,7 +74,7 @@ def test_enough_rows_are_not_remarked_on(tmp_path: Path) -> None:
 
 
 def test_as_many_records_as_are_asked_for_are_released_more_likely_than_not() -> None:
-    schema = Schema.of(shoal.demo.table(10))
+    schema = shoal.demo.table(10).schema
     for method in (loose.SafePub(1, "1e-6"), loose.SafePub("ln(3)", "1e-4", "standard")):
         parameters = method.plan(schema).parameters
         crowd = crowd_of(method, schema)
@@ -126,8 +126,8 @@ def test_a_release_without_a_ledger_says_that_promises_add_up_and_names_earlier_
     shoal.Ledger.create(tmp_path / "ledger.db", epsilon=9, delta="1e-2")
     kept = run("release", path, "--out", tmp_path / "third", "--ledger", tmp_path / "ledger.db")
     assert "note: no ledger" not in kept.stderr
-    entered = [entry.facts for entry in shoal.Ledger(tmp_path / "ledger.db").entries()]
-    marks = [facts["fingerprint"] for facts in entered if "fingerprint" in facts]
+    account = shoal.Ledger(tmp_path / "ledger.db").account()
+    marks = [entry.facts.fingerprint for entry in account.reserved]
     assert marks
     for file in (tmp_path / "first" / "certificate.json", tmp_path / "third" / "certificate.json"):
         assert not [mark for mark in marks if mark in file.read_text()]

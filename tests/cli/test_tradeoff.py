@@ -10,8 +10,8 @@ from typer.testing import CliRunner, Result
 import shoal
 from shoal.chance import Seeded
 from shoal.cli.app import app
-from shoal.studies.judging import NOTICE
 from shoal.methods.personal import Personal, PersonalFacts
+from shoal.studies.judging import NOTICE
 from shoal.studies.tradeoffs import tradeoff
 
 

@@ -235,12 +235,12 @@ def test_without_a_plan_the_present_certainty_is_shown() -> None:
     assert done.exit_code == 1
     assert "there is no plan" in done.stdout
     assert re.search(r"now +4/5", done.stdout)
-    told = json.loads(
+    output = json.loads(
         run(
             "views", "restore", "views.toml", "--adversary", "aware", "--ceiling", "9/10", "--json"
         ).stdout
     )
-    assert told["plan"]["worst"] == "4/5"
+    assert output["plan"]["worst"] == "4/5"
 
 
 def test_a_plan_below_the_least_share_is_not_followed() -> None:
@@ -263,8 +263,8 @@ def test_as_many_people_are_listed_as_asked_for() -> None:
 
 
 def test_gamma_of_the_command_line_is_what_is_restored() -> None:
-    told = json.loads(run(*RESTORE, "--gamma", "3/4", "--json").stdout)
-    assert [one["limit"] for one in told["people"]] == ["3/4"]
+    output = json.loads(run(*RESTORE, "--gamma", "3/4", "--json").stdout)
+    assert [one["limit"] for one in output["people"]] == ["3/4"]
 
 
 def test_one_candidate_is_not_shown_as_several() -> None:

@@ -92,14 +92,14 @@ def test_the_command_line_restores_and_writes_the_views(files: Path) -> None:
     done = CliRunner().invoke(
         app, ["views", "restore", "views.toml", "--data", "table.csv", "--json", *written]
     )
-    told = json.loads(done.stdout)
-    assert (done.exit_code, told["private"], told["tables_before"], told["tables_after"]) == (
+    output = json.loads(done.stdout)
+    assert (done.exit_code, output["private"], output["tables_before"], output["tables_after"]) == (
         0,
         True,
         "45",
         "8",
     )
-    assert told["people"] == [
+    assert output["people"] == [
         {"person": "Donald", "value": "S", "limit": "1/2", "before": "4/5", "after": "1/2"}
     ]
     Path("views.toml").write_text(DONALD + Path("more.toml").read_text())

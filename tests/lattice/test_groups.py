@@ -1,4 +1,5 @@
-"""A group is the same thing everywhere: the records that share their released quasi-identifying values."""
+"""A group is the same thing everywhere: the records that share their released quasi-identifying
+values."""
 
 import json
 from pathlib import Path

@@ -2,6 +2,7 @@
 
 import itertools
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -62,7 +63,8 @@ def counted(hierarchies: dict[str, Hierarchy], rows: Rows) -> Counts:
 def plain_groups(
     hierarchies: dict[str, Hierarchy], rows: Rows, node: tuple[int, ...]
 ) -> dict[tuple[int, ...], Counter[int]]:
-    """The groups of a node, from the rows: their codes and how often each sensitive value occurs."""
+    """The groups of a node, from the rows: their codes and how often each sensitive value
+    occurs."""
     found: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
     for row in rows:
         codes = tuple(
@@ -89,7 +91,8 @@ HARD = [
     {"LONGER": 0, "SHARED": 1, "MANY": 1},
     {"LONGER": 100, "SHARED": 1, "MANY": 1, "PACK": 4},
 ]
-"""Settings under which every path of the engine is taken, on tables small enough to check by hand."""
+"""Settings under which every path of the engine is taken, on tables small enough to check by
+hand."""
 
 
 @pytest.fixture(
@@ -317,11 +320,14 @@ def test_the_search_evaluates_a_small_part_of_the_lattice() -> None:
     ],
 )
 def test_a_search_with_a_wrong_bound_is_caught(
-    monkeypatch: pytest.MonkeyPatch, broken: object
+    monkeypatch: pytest.MonkeyPatch, broken: Callable[[optimum.Evaluation], optimum.Evaluation]
 ) -> None:
-    """The twin of `test_the_search_finds_what_full_enumeration_finds`: a broken bound does change what is found."""
+    """The twin of `test_the_search_finds_what_full_enumeration_finds`: a broken bound does change
+    what is found."""
     right = optimum.Optimum._limited
-    monkeypatch.setattr(optimum.Optimum, "_limited", lambda self, small: broken(right(self, small)))  # type: ignore[operator]
+    monkeypatch.setattr(
+        optimum.Optimum, "_limited", lambda self, small, rule: broken(right(self, small, rule))
+    )
     wrong = 0
     for seed, k in itertools.product(range(20), (2, 3, 5)):
         hierarchies, counts = a_larger_lattice(3, 100, seed)
@@ -417,16 +423,16 @@ def test_a_lattice_knows_its_size_heights_and_neighbours() -> None:
     assert {groups.node for groups in lattice.walk()} == set(lattice.nodes())
 
 
-def test_nonsense_levels_are_refused() -> None:
+def test_invalid_levels_raise() -> None:
     hierarchies, counts = a_larger_lattice(2)
     with pytest.raises(ParameterError, match="levels 0 to 3, not 4"):
         Lattice(counts, hierarchies, floor={"c0": 4})
-    with pytest.raises(ParameterError, match="no quasi-identifying"):
+    with pytest.raises(ParameterError, match="not a quasi-identifying"):
         Lattice(counts, hierarchies, floor={"x": 1})
     with pytest.raises(ParameterError, match="swap"):
         Lattice(counts, hierarchies, floor={"c0": 2}, ceiling={"c0": 1})
     for node in ((1,), (1, 4), (-1, 0)):
-        with pytest.raises(ParameterError, match="a level for each"):
+        with pytest.raises(ParameterError, match="one level for each"):
             Lattice(counts, hierarchies).groups(node)
 
 

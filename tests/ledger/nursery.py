@@ -29,7 +29,6 @@ from shoal.log import chain, custody, sqlite, store, witness
 from shoal.log.chain import digest_of
 from shoal.log.sqlite import Sqlite
 from shoal.log.store import Log
-from shoal.methods import Schema
 from shoal.releases import release
 from shoal.releases.release import Release
 from tests.conftest import ROOT
@@ -195,9 +194,7 @@ def _race(job: dict[str, Any], table: Table, write: int) -> None:
         if (runner := os.fork()) == 0:
             for _ in range(6):
                 try:
-                    ledger.reserve(
-                        Private("0.1", "1e-7").promise(Schema.of(table)), "private", table
-                    )
+                    ledger.reserve(Private("0.1", "1e-7").promise(table.schema), "private", table)
                     os.write(write, b"granted\n")
                 except BudgetError:
                     os.write(write, b"refused\n")

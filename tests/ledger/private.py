@@ -55,7 +55,7 @@ class Private:
         if self.fails:
             raise InfeasibleError("nothing can be released")
         released = pa.table({name: pa.array([], pa.string()) for name in table.names})
-        return Release(released, certify(table, self, self.promise(Schema.of(table)), chance))
+        return Release(released, certify(table, self, self.promise(table.schema), chance))
 
 
 class NoCoins(Chance):

@@ -29,7 +29,6 @@ from shoal.errors import (
 )
 from shoal.exact.epsilon import Epsilon
 from shoal.ledger import Destination, Ledger
-from shoal.methods import Schema
 from shoal.releases.facts import Entered
 from shoal.releases.release import Release
 from tests.ledger.private import NoCoins, Private, chain_of, pair, people, run, tree
@@ -302,7 +301,7 @@ def test_without_a_directory_writing_is_left_to_the_caller(ledger: Ledger, tmp_p
 
 
 def test_a_certificate_that_promises_something_else_is_not_entered(ledger: Ledger) -> None:
-    entry = ledger.reserve(Private(1).promise(Schema.of(people())), "private", people())
+    entry = ledger.reserve(Private(1).promise(people().schema), "private", people())
     other = Private("0.5").release(people()).certificate
     seeded = Private(1).release(people(), Seeded(1)).certificate
     for certificate in (other, seeded, replace(seeded, promise={})):

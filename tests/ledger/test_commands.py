@@ -17,10 +17,9 @@ from shoal.errors import (
     Stopped,
 )
 from shoal.ledger import Ledger
-from shoal.methods import Schema
 from shoal.privacy.promises import Promise
 from tests.ledger.private import Private, people, run, tree
-from tests.recipe.test_recipe import PEOPLE, RECIPE
+from tests.recipe.people import PEOPLE, RECIPE
 
 
 @pytest.fixture
@@ -171,5 +170,5 @@ def test_unknown_keys_of_the_section_are_told(folder: Path) -> None:
 
 
 def test_a_promise_of_the_method_is_that_of_the_entry(ledger: Ledger) -> None:
-    promise: Promise = Private().promise(Schema.of(people()))
+    promise: Promise = Private().promise(people().schema)
     assert ledger.reserve(promise, "private", people()).facts.promise == promise.to_dict()

@@ -30,7 +30,6 @@ from shoal.errors import (
 from shoal.ledger import Ledger, book
 from shoal.ledger import shown as room
 from shoal.ledger.entries import Gamma
-from shoal.methods import Schema
 from shoal.privacy.models import DistinctDiversity, KAnonymity
 from shoal.releases.release import Release
 from shoal.views import Register, Views, certify, check
@@ -416,7 +415,7 @@ def test_a_release_that_is_no_view_is_entered_with_its_reason_and_passed_over(
 
 
 def test_another_release_than_that_of_the_certificate_is_not_entered(ledger: Ledger) -> None:
-    entry = ledger.reserve(BY_SEX.promise(Schema.of(people())), "optimal", people())
+    entry = ledger.reserve(BY_SEX.promise(people().schema), "optimal", people())
     made, other = BY_SEX.release(people()), NOBODY.release(people())
     with pytest.raises(ParameterError, match="another certificate"):
         ledger.complete(entry.number, made.certificate, release=other, table=people())
@@ -502,13 +501,13 @@ def test_groups_that_share_people_are_not_taken_for_one_that_keeps_gamma(
 
 
 def test_steps_one_by_one_need_the_release_too(ledger: Ledger) -> None:
-    promise = BY_SEX.promise(Schema.of(people()))
+    promise = BY_SEX.promise(people().schema)
     entry = ledger.reserve(promise, "optimal", people())
     made = BY_SEX.release(people())
     with pytest.raises(ParameterError, match="give `complete` the `release` and the `table`"):
         ledger.complete(entry.number, made.certificate)
     ledger.complete(entry.number, made.certificate, release=made, table=people())
-    entry = ledger.reserve(BY_AGE.promise(Schema.of(people())), "optimal", people())
+    entry = ledger.reserve(BY_AGE.promise(people().schema), "optimal", people())
     made = BY_AGE.release(people())
     with pytest.raises(BudgetError, match="not kept"):
         ledger.complete(entry.number, made.certificate, release=made, table=people())

@@ -1,4 +1,5 @@
-"""Loss models: goldens worked out by hand, and what must hold for every table, hierarchy and node."""
+"""Loss models: goldens worked out by hand, and what must hold for every table, hierarchy and
+node."""
 
 from math import log2
 from typing import Any

@@ -26,7 +26,8 @@ def error(truth: np.ndarray, guess: np.ndarray) -> float:
 
 @pytest.fixture(scope="module")
 def planted() -> tuple[Ratings, Ratings]:
-    """Two tastes, habits and noise, 3,000 people with about fifteen of forty items: what is known, and what is asked."""
+    """Two tastes, habits and noise, 3,000 people with about fifteen of forty items: what is known,
+    and what is asked."""
     rng = np.random.default_rng(3)
     people, items = 3000, 40
     exact = (

@@ -8,16 +8,13 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import narwhals as nw
-import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,25 +23,21 @@ import shoal
 from shoal.chance import Seeded
 from shoal.data.tables import Table
 from shoal.errors import (
-    ColumnError,
     HierarchyError,
     InfeasibleError,
     ParameterError,
     RecipeError,
     ShoalError,
-    Stopped,
 )
 from shoal.ledger import Ledger
-from shoal.methods import Schema
 from shoal.methods.buckets import Buckets
 from shoal.privacy.limits import Limits, Linear
 from shoal.releases.certificate import Certificate
 from shoal.releases.release import Release
 from shoal.releases.verification import unchecked, verify
-from tests.conftest import ROOT
-from tests.methods.test_conformance import AGES, TOWNS, assert_clear, people, table
+from tests.methods.examples import AGES, HALF, TOWNS, people, table
+from tests.methods.test_conformance import assert_clear
 
-HALF = Limits.each({}, others="1/2")
 METHODS = {
     "two": Buckets("ill", HALF, solver="two"),
     "multi": Buckets("ill", Limits.each({"gout": "0.4"}, others=Linear(1, "0.2")), solver="multi"),
@@ -81,40 +74,7 @@ def sizes(release: Release) -> Counter[int]:
     return Counter(row["bucket"] for row in rows_of(release.table))
 
 
-# What every method keeps
-
-
-@every_method
-def test_the_promise_is_stated_before_any_data_is_seen(method: Buckets) -> None:
-    stated = method.promise(Schema.of(many(0)))
-    paper = method.release(many()).certificate
-    assert paper.promise == stated.to_dict()
-    assert paper.statement == stated.statement
-    assert paper.method == "buckets"
-    assert paper.private
-
-
-@every_method
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_verify_agrees_and_finds_a_changed_byte_in_any_of_three_files(
-    method: Buckets, form: str, tmp_path: Path
-) -> None:
-    path = method.release(many()).write(tmp_path, form)
-    paper = tmp_path / "certificate.json"
-    assert verify(paper, path, {"age": AGES}) == []
-    for file in (path, paper, tmp_path / f"buckets.{form}"):
-        content = file.read_bytes()
-        for place in (len(content) // 3, len(content) // 2, len(content) - 2):
-            file.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-            assert verify(paper, path)
-        file.write_bytes(content)
-
-
-@every_method
-def test_a_method_is_frozen_and_equal_to_one_with_the_same_parameters(method: Buckets) -> None:
-    assert method == replace(method)
-    with pytest.raises(FrozenInstanceError):
-        method.column = "x"  # type: ignore[misc]
+# What buckets keep besides what every method keeps (test_conformance)
 
 
 @every_method
@@ -166,77 +126,6 @@ def test_identifying_columns_never_leave_and_the_sensitive_one_is_not_beside_peo
 
 
 @every_method
-def test_nothing_tells_of_the_inputs_order(method: Buckets) -> None:
-    given = many(30_000)
-    release = method.release(given)
-    before = {tag: place for place, tag in enumerate(given.frame["tag"].to_list())}
-    for order in (
-        np.arange(given.rows),
-        np.array([row["bucket"] for row in rows_of(release.table)]),
-    ):
-        places = np.array([before[row["tag"]] for row in rows_of(release.table)], dtype=float)
-        assert (
-            abs(float(np.corrcoef(places, order)[0, 1])) * math.sqrt(given.rows) < 4.9
-        )  # beyond once in a million
-
-
-@every_method
-def test_the_same_rows_in_another_order_give_the_same_release(method: Buckets) -> None:
-    given = many(kind=pd.DataFrame)
-    frame = nw.to_native(given.frame).sample(frac=1, random_state=1)
-    frame.index = frame.index * 17 + 3
-    one, other = method.release(given, Seeded(1)), method.release(table(frame), Seeded(1))
-    assert rows_of(one.table) == rows_of(other.table)
-    assert rows_of(one.further["buckets"]) == rows_of(other.further["buckets"])
-    assert one.certificate == other.certificate
-
-
-def written(name: str, directory: Path) -> list[bytes]:
-    METHODS[name].release(many(), Seeded(7)).write(directory)
-    return [file.read_bytes() for file in sorted(directory.iterdir())]
-
-
-def test_the_same_chance_gives_the_same_bytes_in_another_process(tmp_path: Path) -> None:
-    here = {name: written(name, tmp_path / "here" / name) for name in METHODS}
-    program = (
-        "from pathlib import Path; from tests.methods.test_buckets import METHODS, written\n"
-        "for name in METHODS: written(name, Path('there') / name)"
-    )
-    for seed, threads in (("1", "1"), ("2", "2")):
-        own = {
-            **os.environ,
-            "PYTHONHASHSEED": seed,
-            "POLARS_MAX_THREADS": threads,
-            "OMP_NUM_THREADS": threads,
-        }
-        subprocess.run(
-            [sys.executable, "-c", program],
-            cwd=tmp_path,
-            env={**own, "PYTHONPATH": str(ROOT)},
-            check=True,
-        )
-        for name, content in here.items():
-            assert [
-                file.read_bytes() for file in sorted((tmp_path / "there" / name).iterdir())
-            ] == content, name
-
-
-@every_method
-def test_a_seeded_release_is_marked_and_the_default_is_not_seeded(method: Buckets) -> None:
-    assert not method.release(many(), Seeded(1)).certificate.private
-    one, other = method.release(many()), method.release(many())
-    assert one.certificate.number != other.certificate.number
-    assert rows_of(one.table) != rows_of(other.table)
-
-
-@every_method
-def test_an_empty_table_gives_empty_tables(method: Buckets, tmp_path: Path) -> None:
-    release = method.release(people(0))
-    assert len(release.table) == len(release.further["buckets"]) == 0
-    assert verify(tmp_path / "certificate.json", release.write(tmp_path)) == []
-
-
-@every_method
 def test_one_row_is_refused_unless_its_value_may_be_certain(method: Buckets) -> None:
     try:
         release = method.release(people(1))
@@ -273,31 +162,6 @@ def test_rows_that_are_all_alike_or_all_different_are_released(name: str, tmp_pa
         assert verify(tmp_path / "certificate.json", release.write(tmp_path)) == []
 
 
-@every_method
-def test_missing_values_are_a_category_or_refused(method: Buckets, tmp_path: Path) -> None:
-    frame = nw.to_native(many().frame).with_columns(
-        age=pl.when(pl.col("tag") % 3 == 0).then(None).otherwise(pl.col("age")),
-        ill=pl.when(pl.col("tag") % 5 == 0).then(None).otherwise(pl.col("ill")),
-    )
-    method = replace(method, largest=None)
-    path = method.release(table(frame, missing="category")).write(tmp_path)
-    assert verify(tmp_path / "certificate.json", path) == []
-    with pytest.raises(ColumnError, match="missing"):
-        method.release(table(frame, missing="refuse"))
-
-
-@every_method
-@pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame, pa.table])
-def test_non_ascii_values_survive_in_every_kind_of_dataframe(
-    method: Buckets, kind: Callable[..., Any], tmp_path: Path
-) -> None:
-    release = method.release(many(kind=kind))
-    assert isinstance(release.table, type(kind({"a": [1]})))
-    assert isinstance(release.further["buckets"], type(kind({"a": [1]})))
-    assert "größe" in {row["ill"] for row in rows_of(release.further["buckets"])}
-    assert verify(tmp_path / "certificate.json", release.write(tmp_path)) == []
-
-
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, "nan", "x", -1])
 def test_parameters_that_are_no_numbers_are_refused(wrong: Any) -> None:
     for name in ("gap", "seconds", "fakes", "largest"):
@@ -305,22 +169,6 @@ def test_parameters_that_are_no_numbers_are_refused(wrong: Any) -> None:
             replace(METHODS["two"], **{name: wrong})
     with pytest.raises(ParameterError, match="limit"):
         Limits.each({"a": wrong})
-
-
-@every_method
-def test_progress_is_reported_and_stopping_leaves_nothing_written(
-    method: Buckets, tmp_path: Path
-) -> None:
-    seen: list[tuple[int, int, str]] = []
-    method.release(many(), progress=lambda *given: seen.append(given))
-    assert [done for done, _, _ in seen] == [0, 1, 2, 3]
-
-    def stop(done: int, total: int, what: str) -> None:
-        raise Stopped("the caller asked to stop; nothing was written")
-
-    with pytest.raises(Stopped):
-        method.release(many(), progress=stop).write(tmp_path)
-    assert list(tmp_path.iterdir()) == []
 
 
 # What a table or a schema may be
@@ -339,7 +187,7 @@ def test_progress_is_reported_and_stopping_leaves_nothing_written(
 )
 def test_what_makes_no_sense_is_refused_before_any_data_is_seen(options: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        replace(METHODS["two"], **options).promise(Schema.of(many(0)))
+        replace(METHODS["two"], **options).promise(many(0).schema)
 
 
 def test_a_second_sensitive_column_and_a_column_called_bucket_are_refused() -> None:
@@ -352,7 +200,7 @@ def test_a_second_sensitive_column_and_a_column_called_bucket_are_refused() -> N
 
 def test_blocks_need_public_hierarchies() -> None:
     frame = nw.to_native(many().frame)
-    derived = shoal.hierarchy.derive(table(frame).column("age"), shoal.hierarchy.suppress)
+    derived = shoal.hierarchy.derive(table(frame).records(["age"])[0], shoal.hierarchy.suppress)
     with pytest.raises(HierarchyError, match="derived from the rows"):
         METHODS["within"].release(
             table(frame, hierarchies={"age": derived, "town": many().hierarchies["town"]})

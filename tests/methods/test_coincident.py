@@ -23,7 +23,6 @@ from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, ShoalError
-from shoal.methods import Schema
 from shoal.methods.coincident import RANGES, Coincident, Ranges
 from shoal.methods.coincident.grouping import by_curve, by_splits
 from shoal.methods.coincident.schemes import (
@@ -380,12 +379,12 @@ def test_hierarchies_from_rows_and_a_column_called_group_are_refused_before_any_
         hierarchies={"age": replace(AGES, derived=True), "town": TOWNS},
     )
     with pytest.raises(ShoalError, match="derived"):
-        method.promise(Schema.of(table))
+        method.promise(table.schema)
     without = shoal.table(
         derived, quasi=["age", "town"], sensitive=["ill"], hierarchies={"age": AGES}
     )
     with pytest.raises(ShoalError, match="'town' has no hierarchy"):
-        method.promise(Schema.of(without))
+        method.promise(without.schema)
     named = shoal.table(
         derived.rename({"town": "group"}),
         quasi=["age", "group"],
@@ -393,7 +392,7 @@ def test_hierarchies_from_rows_and_a_column_called_group_are_refused_before_any_
         hierarchies={"age": AGES, "group": TOWNS},
     )
     with pytest.raises(ParameterError, match="rename"):
-        method.promise(Schema.of(named))
+        method.promise(named.schema)
 
 
 def forged(release: Any, folder: Path, **changes: Any) -> str:
@@ -601,7 +600,7 @@ def test_types_that_a_record_left_out_would_decide_are_refused() -> None:
     frame = pd.DataFrame({"age": ["30"] * 9, "town": ["a"] * 9, "ill": [1.0, 2.0, None] * 3})
     table = shoal.table(frame, quasi=["age", "town"], sensitive=["ill"], hierarchies=TREES)
     with pytest.raises(ShoalError, match="declare it"):
-        Coincident(("2-diversity of ill",), 4).promise(Schema.of(table))
+        Coincident(("2-diversity of ill",), 4).promise(table.schema)
 
 
 def test_the_certificate_says_what_depends_on_who_is_there_and_on_single_records() -> None:

@@ -345,13 +345,14 @@ def test_a_checker_of_one_grouping_at_a_time_would_be_caught() -> None:
         ([[[0, 1]], [[0], [1], []]], r"sequence\[1\] has a group without anyone"),
         ([[[0, 1]], [[0, 2]]], r"sequence\[1\] does not have everyone of sequence\[0\]"),
         ([[[0, 1]], [[0]]], r"sequence\[1\] does not have everyone of sequence\[0\]"),
-        ([[[0, 1], [1]]], r"sequence\[0\] does not have everyone of sequence\[0\] in exactly one group"),
+        (
+            [[[0, 1], [1]]],
+            r"sequence\[0\] does not have everyone of sequence\[0\] in exactly one group",
+        ),
         ([[[0, 1]], [[0, 1], [1]]], r"sequence\[1\] does not have everyone"),
     ],
 )
-def test_groupings_of_different_people_are_refused(
-    sequence: list[Partition], said: str
-) -> None:
+def test_groupings_of_different_people_are_refused(sequence: list[Partition], said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         coincident(sequence)
 

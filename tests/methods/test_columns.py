@@ -34,7 +34,6 @@ from shoal.errors import (
     ShoalError,
     Stopped,
 )
-from shoal.methods import Schema
 from shoal.methods.columns import Columns, schema_of
 from shoal.methods.columns import long as long_form
 from shoal.methods.columns import wide as wide_form
@@ -359,7 +358,7 @@ def test_the_promise_is_stated_before_any_data_is_seen(name: str) -> None:
     method = METHODS[name][0]
     for size in (300, 0):
         table = table_of(name, **{"people" if METHODS[name][1] is ratings else "rows": size})
-        stated = method.promise(Schema.of(table))
+        stated = method.promise(table.schema)
         paper = method.release(table).certificate
         assert (paper.promise, paper.statement, paper.private) == (
             stated.to_dict(),
@@ -654,12 +653,12 @@ def test_names_of_the_releases_own_columns_are_refused() -> None:
     for name in ("column_group", "count"):
         table = shoal.table(pl.DataFrame({name: [1]}), quasi=[name])
         with pytest.raises(ParameterError, match=name):
-            Columns(1, "1e-3", schema=[[name]], counts=True).promise(Schema.of(table))
+            Columns(1, "1e-3", schema=[[name]], counts=True).promise(table.schema)
     table = shoal.table(
         pl.DataFrame({"who": [1], "record": ["a"]}), quasi=["record"], identifying=["who"]
     )
     with pytest.raises(ParameterError, match="record"):
-        Columns(1, "1e-3", schema=[["a"]], person="who", item="record").promise(Schema.of(table))
+        Columns(1, "1e-3", schema=[["a"]], person="who", item="record").promise(table.schema)
 
 
 def test_types_and_hierarchies_that_rows_decide_are_refused() -> None:
@@ -832,4 +831,4 @@ def test_too_many_groups_are_refused_before_a_ledger_counts_them() -> None:
     with pytest.raises(ParameterError, match="9 groups of 3 columns"):
         schema_of(people(3), [1, 9])
     with pytest.raises(ParameterError, match="4 groups of 3 columns"):
-        Columns(1, "1e-3", groups=4, buying=".1").promise(Schema.of(people(3)))
+        Columns(1, "1e-3", groups=4, buying=".1").promise(people(3).schema)

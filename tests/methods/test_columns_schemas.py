@@ -19,7 +19,6 @@ import shoal
 from shoal.chance import Chance
 from shoal.errors import InternalError, ParameterError, TooLargeError
 from shoal.exact.epsilon import Epsilon
-from shoal.methods import Schema
 from shoal.methods.columns import Columns, schema_of, schemas
 from shoal.methods.columns import long as long_form
 from shoal.methods.columns.schemas import (
@@ -320,4 +319,4 @@ def test_columns_of_many_values_are_counted_as_those_of_few() -> None:
 def test_a_schema_that_noise_would_drown_is_refused_before_a_ledger_counts_it() -> None:
     people = shoal.table(pl.DataFrame({"a": ["x"], "b": ["y"]}), quasi=["a", "b"])
     with pytest.raises(ParameterError, match="noise"):
-        shoal.Columns(1, "1e-3", groups=[2], buying="1e-16").promise(Schema.of(people))
+        shoal.Columns(1, "1e-3", groups=[2], buying="1e-16").promise(people.schema)

@@ -35,7 +35,6 @@ from shoal.errors import (
     TooLargeError,
 )
 from shoal.lattice import Lattice
-from shoal.methods import Schema
 from shoal.methods.disclosure import (
     UNEVEN,
     Disclosure,
@@ -829,7 +828,7 @@ def test_the_promise_is_that_of_coincidence_and_levels_are_the_chosen_node() -> 
         table("aabbccdd", "wxyzwxyz"),
     )
     release = method.release(given, Seeded(1))
-    promise = method.promise(Schema.of(table("", "")))
+    promise = method.promise(table("", "").schema)
     assert isinstance(promise, Coincidence)
     assert release.certificate.promise == promise.to_dict()
     assert release.certificate.levels == {"town": 0, "sex": 0}
@@ -997,7 +996,7 @@ def test_what_cannot_be_is_refused_with_the_reason() -> None:
     population = group(["town"], [np.zeros(1, dtype=np.uint8)], [4])
     with pytest.raises(ParameterError, match="presence"):
         Disclosure((DeltaPresence(0, 1, population),), rule="first-safe")
-    schema = Schema.of(table("", ""))
+    schema = table("", "").schema
     for options, said in (
         ({"path": ["ill"]}, "'ill'"),
         ({"path": ["town"] * 3}, "levels 0 to 2"),
@@ -1013,7 +1012,7 @@ def test_what_cannot_be_is_refused_with_the_reason() -> None:
         Disclosure(DIVERSE).release(table("aabb", "wwww"))
     assert "w" not in str(caught.value).split()
     with pytest.raises(HierarchyError, match="'sex' has no hierarchy"):
-        Disclosure(DIVERSE).promise(Schema.of(table("ab", "wx", hierarchies={"town": TOWNS})))
+        Disclosure(DIVERSE).promise(table("ab", "wx", hierarchies={"town": TOWNS}).schema)
     with pytest.raises(InputError, match="step 2 of the path merges groups that are not alike"):
         Disclosure(DIVERSE, rule="first-safe", path=["town", "town"]).release(
             table("aabbcc", "wwxxyy")
@@ -1021,7 +1020,7 @@ def test_what_cannot_be_is_refused_with_the_reason() -> None:
     derived = replace(TOWNS, derived=True)
     with pytest.raises(HierarchyError, match="derived from the rows"):
         Disclosure(DIVERSE).promise(
-            Schema.of(table("ab", "wx", hierarchies={"town": derived, "sex": SEXES}))
+            table("ab", "wx", hierarchies={"town": derived, "sex": SEXES}).schema
         )
 
 

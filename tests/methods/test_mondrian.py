@@ -1,4 +1,6 @@
-"""Mondrian: the cuts of the paper on a table small enough for paper, and what must hold for every table."""
+"""Mondrian: the cuts of the paper on a table small enough for paper, and what must hold for every
+table.
+"""
 
 import datetime as dt
 from collections import Counter
@@ -23,7 +25,6 @@ from shoal.data.kinds import Kind
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, HierarchyError, InfeasibleError, ParameterError
 from shoal.lattice import Lattice
-from shoal.methods import Schema
 from shoal.methods.mondrian import Mondrian
 from shoal.privacy.models import (
     BetaLikeness,
@@ -221,7 +222,7 @@ def test_wrong_parameters_are_refused() -> None:
     with pytest.raises(ParameterError, match="boundary"):
         Mondrian((KAnonymity(2),), ranges="wide")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="'age'"):
-        Mondrian((DistinctDiversity("age", 2),)).promise(Schema.of(only_ages([1])))
+        Mondrian((DistinctDiversity("age", 2),)).promise(only_ages([1]).schema)
 
 
 MODELS: list[tuple[Model, ...]] = [
@@ -432,7 +433,7 @@ def test_fixed_splits_promise_semantic_anonymity_and_verify_agrees(tmp_path: Pat
     release = MIDDLE.release(table)
     assert (
         release.certificate.promise
-        == MIDDLE.promise(Schema.of(table)).to_dict()
+        == MIDDLE.promise(table.schema).to_dict()
         == {"promise": "semantic anonymity", "k": 2}
     )
     path = release.write(tmp_path)

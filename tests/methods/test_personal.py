@@ -23,10 +23,11 @@ from shoal.chance import Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, ParameterError, ShoalError, Stopped, TooLargeError
-from shoal.methods import Schema, silent
+from shoal.methods import silent
 from shoal.methods.personal import People, Personal, PersonalFacts, Wish, exact
 from shoal.methods.personal.crowds import Best, Crowds, Wanted
 from shoal.methods.personal.models import FINEST, SensitivityModel, Sum, Worth
+from shoal.privacy.promises import LowestRisk
 from shoal.releases.verification import unchecked
 
 TOWNS = Hierarchy.from_lines([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
@@ -294,7 +295,7 @@ def test_nonsense_is_refused(options: dict[str, Any], said: str) -> None:
 )
 def test_what_the_table_has_not_is_refused_before_any_data_is_seen(options: dict[str, Any]) -> None:
     with pytest.raises(ShoalError):
-        Personal("0.5", **options).promise(Schema.of(some_people(1)))
+        Personal("0.5", **options).promise(some_people(1).schema)
 
 
 def test_a_lattice_too_large_to_search_is_refused_with_its_size(
@@ -438,8 +439,8 @@ def test_heuristics_tell_the_owner_how_far_they_are_from_the_lowest_risk(solver:
 def test_weights_of_values_that_no_number_can_be_are_refused_by_their_number() -> None:
     ages = Hierarchy.from_lines([["1", "*"], ["2", "*"]], "integer")
     table = shoal.table(pl.DataFrame({"age": [1, 2]}), quasi=["age"], hierarchies={"age": ages})
-    with pytest.raises(ParameterError, match="has 1 value of column 'age' that its hierarchy lacks"):
-        Personal("0.5", model="harmonic", weights={"age": {"old": 2}}).promise(Schema.of(table))
+    with pytest.raises(ParameterError, match="1 value of column 'age' that its hierarchy lacks"):
+        Personal("0.5", model="harmonic", weights={"age": {"old": 2}}).promise(table.schema)
 
 
 # Logarithms, with integers alone

@@ -1,4 +1,6 @@
-"""SafePub from the outside: what is asked for, what leaves, and what is refused. Its law is in test_safepub_truth."""
+"""SafePub from the outside: what is asked for, what leaves, and what is refused. Its law is in
+test_safepub_truth.
+"""
 
 from collections import Counter
 from dataclasses import replace
@@ -22,13 +24,14 @@ from shoal.data.kinds import Kind
 from shoal.data.sources import first_rows
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError, Stopped
-from shoal.methods import Schema, begin
+from shoal.methods import begin
 from shoal.methods.safepub import search
 from shoal.methods.safepub.search import sampled_k
 from shoal.privacy.calculus import per_row, safepub_parameters
 from shoal.releases.certificate import Certificate
 from shoal.releases.release import Release
 from shoal.releases.verification import verify
+from tests.data.columns import leaves
 from tests.enumeration import law
 
 AGES = Hierarchy.from_lines(
@@ -100,7 +103,7 @@ def test_only_groups_of_at_least_k_leave_and_what_leaves_is_true(
     levels, k = release.certificate.levels, release.certificate.derived["k"]
     labels = {
         name: [
-            tree.labels[levels[name]][code] for code in tree.maps[levels[name]][given.leaves(name)]
+            tree.labels[levels[name]][code] for code in tree.maps[levels[name]][leaves(given, name)]
         ]
         for name, tree in ((name, given.hierarchy(name)) for name in TREES)
     }
@@ -166,7 +169,7 @@ def test_the_certificate_tells_only_what_the_parameters_and_the_levels_do() -> N
 
 
 def test_the_promise_is_that_of_the_certificate_whatever_the_definition_and_the_unit() -> None:
-    schema = Schema.of(people(0))
+    schema = people(0).schema
     for method in (
         SafePub(1, "1e-4"),
         SafePub("ln(2)", "1e-4", "standard"),
@@ -218,7 +221,9 @@ def test_levels_stay_within_floor_and_ceiling() -> None:
 def test_with_much_to_spend_a_search_finds_the_one_node_that_keeps_anything(
     score: str, how: Any
 ) -> None:
-    """Column a has 4 values and b 80: by b, or by both, groups have 30 records at most, too few for k; by a, 600."""
+    """Column a has 4 values and b 80: by b, or by both, groups have 30 records at most, too few for
+    k; by a, 600.
+    """
     method = SafePub(30, "1e-2", split="1/10", score=score, search=how, steps=3)
     wide = Hierarchy.from_lines([[str(i), "*"] for i in range(90)])
     frame = pl.DataFrame(
@@ -333,11 +338,11 @@ def test_whether_any_value_is_missing_changes_nothing_else() -> None:
 
 def test_a_hierarchy_derived_from_the_rows_is_refused_with_the_reason() -> None:
     frame = pl.DataFrame({"age": list(range(50))})
-    derived = derive(shoal.table(frame, quasi=["age"]).column("age"), intervals, widths=[10])
+    derived = derive(shoal.table(frame, quasi=["age"]).records(["age"])[0], intervals, widths=[10])
     given = shoal.table(frame, quasi=["age"], hierarchies={"age": derived})
     for ask in (
         SafePub(1, "1e-3").release,
-        lambda given: SafePub(1, "1e-3").promise(Schema.of(given)),
+        lambda given: SafePub(1, "1e-3").promise(given.schema),
     ):
         with pytest.raises(HierarchyError, match=r"derived from the rows.*declared domain"):
             ask(given)
@@ -400,7 +405,7 @@ def test_what_does_not_fit_the_schema_is_refused_before_any_row_is_seen(
     wrong: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(ParameterError, match=said):
-        SafePub(**{"epsilon": 1, "delta": "1e-3", **wrong}).promise(Schema.of(people(0)))
+        SafePub(**{"epsilon": 1, "delta": "1e-3", **wrong}).promise(people(0).schema)
 
 
 @pytest.mark.parametrize(
@@ -411,7 +416,9 @@ def test_what_does_not_fit_the_schema_is_refused_before_any_row_is_seen(
     ],
 )
 def test_a_type_that_would_be_read_off_the_values_is_to_be_declared(frame: Any) -> None:
-    """All midnights are dates, and one other time makes them all texts: it would show, even if it is never released."""
+    """All midnights are dates, and one other time makes them all texts: it would show, even if it
+    is never released.
+    """
     given: dict[str, Any] = {"quasi": ["sex"], "sensitive": ["x"], "hierarchies": {"sex": SEXES}}
     with pytest.raises(ColumnError, match=r"'x'.*declare"):
         SafePub(1, "1e-3").release(shoal.table(frame, **given))
@@ -425,10 +432,10 @@ def test_a_type_that_would_be_read_off_the_values_is_to_be_declared(frame: Any) 
 def test_a_quasi_identifying_column_needs_a_hierarchy() -> None:
     given = people(5, hierarchies={"age": AGES, "town": TOWNS})
     with pytest.raises(HierarchyError, match="'sex'"):
-        SafePub(1, "1e-3").promise(Schema.of(given))
+        SafePub(1, "1e-3").promise(given.schema)
     frame = pl.DataFrame({"ill": ["x", "y"]})
     with pytest.raises(ParameterError, match="hierarchy"):
-        SafePub(1, "1e-3").promise(Schema.of(shoal.table(frame, sensitive=["ill"])))
+        SafePub(1, "1e-3").promise(shoal.table(frame, sensitive=["ill"]).schema)
 
 
 def test_no_error_and_no_progress_tells_a_value() -> None:

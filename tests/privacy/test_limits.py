@@ -207,9 +207,7 @@ def test_the_owner_is_warned_of_limits_of_1_and_of_limits_for_values_that_do_not
     assert not Limits.each({SECRET: "0.9"}, others="0.9").eligibility(COUNTS).concerns
 
 
-def test_owners_are_told_of_values_that_differ_from_one_with_a_stricter_limit_by_capitals_or_spaces_only() -> (
-    None
-):
+def test_owners_learn_of_values_like_one_with_a_stricter_limit_but_for_capitals_or_spaces() -> None:
     counts = {"HIV": 1, "hiv": 1, " HIV  infection": 1, "flu": 7}
     found = Limits.each(
         {"HIV": "0.1", "HIV infection": "0.1", "Flu": "0.9"}, others="0.8"

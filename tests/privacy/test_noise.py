@@ -1,4 +1,5 @@
-"""The chances and the noise of noisy counts: what the paper and its errata say, and that every rounding is to the safe side."""
+"""The chances and the noise of noisy counts: what the paper and its errata say, and that every
+rounding is to the safe side."""
 
 from collections.abc import Callable
 from decimal import Decimal, localcontext
@@ -19,7 +20,6 @@ from shoal.chance import Seeded
 from shoal.data.hierarchy import suppress
 from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
-from shoal.methods import Schema
 from shoal.methods.noisy_counts import NoisyCounts, noisy
 from shoal.privacy import noise
 from shoal.privacy.calculus import Definition
@@ -106,7 +106,8 @@ def test_rows_are_released_from_as_many_records_on_as_the_errata_say() -> None:
     assert [f"{float(found.chance(i)):.6f}" for i in (35, 36)] == ["0.980023", "0.992651"]
 
 
-# What the definitions ask of two neighbouring counts, for the noise of the paper: r = e^−(1 / scale)
+# What the definitions ask of two neighbouring counts, for the noise of the paper: r = e^−(1 /
+# scale)
 
 
 def law(found: NoisyCountParameters, i: int, last: int) -> list[Decimal]:
@@ -142,9 +143,9 @@ def breach(found: NoisyCountParameters, rows: int = 60) -> str | None:
                     if lost > delta + slack:
                         return f"{i}: {float(lost):.3g}"
                 continue
-            if (
-                i == found.k
-            ):  # what k records show and k − 1 cannot has a probability of at most δ; the rest obeys the bound
+            if i == found.k:
+                # What k records show and k − 1 cannot has a probability of at most δ; the rest
+                # obeys the bound.
                 if sum(here[1:], Decimal(0)) > delta + slack or there[0] > factor * here[0] * (
                     1 + slack
                 ):
@@ -227,7 +228,7 @@ def test_an_epsilon_too_small_for_noise_to_be_drawn_is_refused_by_the_promise() 
         pl.DataFrame({"a": ["x"]}), quasi=["a"], hierarchies={"a": suppress(["x", "y"])}
     )
     with pytest.raises(ParameterError, match="nothing but noise"):
-        NoisyCounts("1e-15", 0).promise(Schema.of(table))
+        NoisyCounts("1e-15", 0).promise(table.schema)
 
 
 def test_a_k_that_would_fill_the_memory_is_refused() -> None:
@@ -274,7 +275,8 @@ def test_a_delta_below_every_float_is_refused_for_columns_too(delta: str) -> Non
 
 
 def lost(epsilon: float, number: int, total: float) -> float:
-    """The δ of so many ε-private releases at a total ε, from the law of randomised response: the worst case there is."""
+    """The δ of so many ε-private releases at a total ε, from the law of randomised response: the
+    worst case there is."""
     from math import exp
 
     p = exp(epsilon) / (1 + exp(epsilon))
@@ -312,7 +314,8 @@ def test_optimal_composition_pays_for_many_columns() -> None:
 
 
 def coins(number: int, rate: Fraction, power: Fraction) -> Fraction:
-    """The δ of so many coins at odds e^ε′ = rate, at e^ε = power, over all outcomes: in fractions, one outcome at a time."""
+    """The δ of this many coins at odds e^ε′ = rate, at e^ε = power, over all outcomes: in fractions,
+    one outcome at a time."""
     heads = rate / (1 + rate)
     law = {
         flips: prod(heads if flip else 1 - heads for flip in flips)
@@ -323,7 +326,7 @@ def coins(number: int, rate: Fraction, power: Fraction) -> Fraction:
 
 
 @pytest.mark.parametrize("number", range(1, 8))
-def test_what_composition_loses_is_that_of_all_outcomes_of_coins_also_between_the_points_of_the_theorem(
+def test_composition_loses_what_all_outcomes_of_coins_lose_also_between_the_points_proven(
     number: int,
 ) -> None:
     tried = 0

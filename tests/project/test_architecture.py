@@ -46,6 +46,24 @@ def below(order: list[str], source: Path) -> list[str]:
     return wrong
 
 
+def used() -> dict[str, set[str]]:
+    """The rooms that each room uses, by the code."""
+    uses: dict[str, set[str]] = {room: set() for room in rooms()}
+    for path in sorted(SOURCE.rglob("*.py")):
+        own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+        if own in uses:
+            uses[own] |= {room for room, _ in imported(path) if room in uses and room != own}
+    return uses
+
+
+def test_the_page_says_which_rooms_each_room_uses() -> None:
+    rows = re.findall(
+        r"^\| `(\w+)/?` \|.*\| ([\w, ]+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    page = {room: set() if uses == "nothing" else set(uses.split(", ")) for room, uses in rows}
+    assert page == used()
+
+
 def test_every_room_is_on_the_page() -> None:
     there = {
         path.name.removesuffix(".py") for path in SOURCE.iterdir() if not path.name.startswith("_")

@@ -1,10 +1,13 @@
-"""Whatever is given to a public function or class, it answers or says what is wrong: never an error of Python's own."""
+"""Whatever is given to a public function or class, it answers or says what is wrong: never an error
+of Python's own."""
 
 import inspect
 import re
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -15,9 +18,9 @@ import pytest
 
 import shoal
 from shoal import Groups, Lattice, Table
+from shoal.arguments import keep
 from shoal.audit import Secret
-from shoal.errors import ColumnError, ParameterError, ShoalError
-from shoal.methods import Schema
+from shoal.errors import ColumnError, InternalError, ParameterError, ShoalError
 from shoal.methods.disclosure import Predicate, Space
 from shoal.views import Candidate, View, Views
 
@@ -104,7 +107,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "data": table,
         "path": str(folder / "file.csv"),
         "directory": str(folder / "folder"),
-        "schema": Schema.of(table),
+        "schema": table.schema,
         "method": method,
         "models": [shoal.KAnonymity(2)],
         "column": "ill",
@@ -208,7 +211,8 @@ def arguments(place: str, thing: Callable[..., Any], good: dict[str, Any]) -> di
 
 
 def refused(call: Callable[[], Any]) -> None:
-    """Run a call that may be refused: by Shoal, or by Python where the signature itself is wrong."""
+    """Run a call that may be refused: by Shoal, or by Python where the signature itself is
+    wrong."""
     try:
         found = call()
         if isinstance(found, Iterator):
@@ -222,7 +226,8 @@ def refused(call: Callable[[], Any]) -> None:
 
 
 def mistakes(thing: Callable[..., Any], needed: dict[str, Any]) -> list[str]:
-    """What a callable raises that is no answer, for every parameter and every wrong value in its place."""
+    """What a callable raises that is no answer, for every parameter and every wrong value in its
+    place."""
     found = []
     for name, parameter in inspect.signature(thing).parameters.items():
         for called, wrong in WRONG.items():
@@ -322,7 +327,7 @@ def test_what_was_reported_is_said_clearly() -> None:
         lambda: people().with_roles(quasi="age"),
         lambda: loose.assess(people(), sensitive="ill"),
         lambda: loose.SafePub(1, "1e-3", score="classification", classes="ill"),
-        lambda: people().columns("age"),
+        lambda: people().records("age"),
         lambda: shoal.hierarchy.dates("2024-01-01", "2024-02-01", levels="month"),
     ],
 )
@@ -389,3 +394,18 @@ def test_a_model_or_loss_that_lacks_something_is_refused_by_what_it_lacks() -> N
         loose.Optimal([AtLeastTwo])
     with pytest.raises(ParameterError, match="at-least-two depends on which values"):
         loose.Disclosure([AtLeastTwo()]).release(people())
+
+
+def test_a_constructor_keeps_all_fields_and_no_others() -> None:
+    @dataclass(frozen=True, init=False)
+    class Share:
+        share: Fraction
+        unit: str | None
+
+        def __init__(self, **values: Any) -> None:
+            keep(self, **values)
+
+    assert Share(share=Fraction(1), unit=None).share == 1
+    for values in ({"share": 1}, {"share": 1, "unit": None, "more": 2}):
+        with pytest.raises(InternalError, match=r"not kept: '(unit|more)'"):
+            Share(**values)

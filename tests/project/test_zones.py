@@ -10,7 +10,6 @@ import pytest
 
 import shoal
 from shoal.measure.loss import LOSSES
-from shoal.methods import Schema
 from shoal.methods.optimal import search
 from shoal.studies.tradeoffs import tradeoff, tradeoff_of
 
@@ -50,8 +49,8 @@ def shown(folder: Path) -> dict[str, Any]:
     personal = shoal.Personal("1/2")
     return {
         "table": table,
-        "column": table.column("age"),
-        "schema": Schema.of(table),
+        "column": table.records(["age"])[0],
+        "schema": table.schema,
         "release": release,
         "certificate": release.certificate,
         "optimal": loose.Optimal(["5-anonymity"]).release(table),

@@ -1,4 +1,5 @@
-"""Releases as folders: whole or not there, for whoever looks and whenever the writer is killed; nothing else is touched."""
+"""Releases as folders: whole or not there, for whoever looks and whenever the writer is killed;
+nothing else is touched."""
 
 import contextlib
 import json
@@ -77,7 +78,8 @@ PLACING = ("write", "placing", "_take_place", "_remove")  # where a release come
 
 
 def traced(step: Callable[[], None], names: tuple[str, ...] = ()) -> None:
-    """Write a release, and do something before every line of Shoal that does so, or of some functions."""
+    """Write a release, and do something before every line of Shoal that does so, or of some
+    functions."""
 
     def trace(frame: Any, event: str, argument: object) -> Any:
         code = frame.f_code

@@ -6,9 +6,9 @@ import re
 import pytest
 
 from shoal.errors import FileError
-from shoal.releases.sealed import Document, canonical, seal_of, sealed, unsealed
+from shoal.releases.sealed import DocumentKind, canonical, seal_of, sealed, unsealed
 
-NOTE = Document("note", 3, "note", "ask for one")
+NOTE = DocumentKind("note", 3, "note", "ask for one")
 CONTENT = {"text": "grüß dich", "numbers": [1, 2.5, None, True], "more": {"b": 1, "a": 2}}
 KEYS = list(CONTENT)
 INVALID = re.escape("this is not a valid note; ask for one")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import FileError, ParameterError, ShoalError
-from shoal.studies.judging import NOTICE
 from shoal.studies.curves import AnonymityComparison, Curve, Staircase
+from shoal.studies.judging import NOTICE
 
 Studies = list[Curve | Staircase | AnonymityComparison]
 

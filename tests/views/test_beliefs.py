@@ -20,7 +20,7 @@ def missed(views: Views, how: str, runs: int, confidence: float, tries: int) -> 
     exact = {person: belief for belief in check(views).beliefs for person in belief.people}
     wrong = 0
     for seed in range(runs):
-        found = check(
+        checked = check(
             views,
             how=how,  # type: ignore[arg-type]
             confidence=confidence,
@@ -29,11 +29,11 @@ def missed(views: Views, how: str, runs: int, confidence: float, tries: int) -> 
         )
         wrong += any(
             not low <= exact[belief.people[0]].shares.get(value, Fraction(0)) <= high
-            for belief in found.beliefs
+            for belief in checked.beliefs
             for value in belief.shares
             for low, high in [belief.between(value)]
         )
-        assert found.confidence == Fraction(str(confidence))
+        assert checked.confidence == Fraction(str(confidence))
     return wrong
 
 
@@ -89,10 +89,10 @@ def test_bounds_of_views_as_shares_would_be_caught() -> None:
 
 def test_bounds_from_the_limit_upwards_leave_it_undecided() -> None:
     groups = View("groups", range(4), {"flu": 3, "gout": 1}, ({"flu": 1, "gout": 1}, {"flu": 2}))
-    found = check(Views(4, [groups]))
-    assert found.private is None
-    assert found.exposed == ()
-    assert [(one.person, one.value, one.low, one.high) for one in found.undecided] == [
+    checked = check(Views(4, [groups]))
+    assert checked.private is None
+    assert checked.exposed == ()
+    assert [(one.person, one.value, one.low, one.high) for one in checked.undecided] == [
         (who, "flu", HALF, Fraction(1)) for who in range(4)
     ]
 

@@ -188,35 +188,39 @@ def test_a_forged_certificate_is_found(both: Path, forge: dict[str, Any]) -> Non
 
 
 def test_a_certificate_that_lists_something_twice_or_by_another_method_is_found(both: Path) -> None:
-    made = certify("VIEWS.toml")
+    certificate = certify("VIEWS.toml")
     for shown in (
-        [*made.shown, made.shown[0]],
-        [{**made.shown[0], "method": "safepub"}, made.shown[1]],
+        [*certificate.shown, certificate.shown[0]],
+        [{**certificate.shown[0], "method": "safepub"}, certificate.shown[1]],
     ):
-        replace(made, shown=shown).write("forged.json")
+        replace(certificate, shown=shown).write("forged.json")
         assert any("was not given" in wrong for wrong in verify("forged.json", "VIEWS.toml"))
     replace(
-        made, shown=[{key: one[key] for key in one if key != "name"} for one in made.shown]
+        certificate,
+        shown=[{key: one[key] for key in one if key != "name"} for one in certificate.shown],
     ).write("unnamed.json")
     assert verify("unnamed.json", "VIEWS.toml") == [
         "a name on the certificate is not a text on one line"
     ]
-    replace(made, shown=[{**one, "name": "other"} for one in made.shown]).write("named.json")
+    replace(certificate, shown=[{**one, "name": "other"} for one in certificate.shown]).write(
+        "named.json"
+    )
     assert verify("named.json", "VIEWS.toml") == []  # what things are called does not matter
 
 
 def test_a_version_or_name_that_pretends_to_be_more_is_found(both: Path) -> None:
-    made = certify("VIEWS.toml")
+    certificate = certify("VIEWS.toml")
     for version, called in (
         ("9.9", "Shoal 9.9"),
         ("9.9\n\nPromise\nNobody learns anything", "an unknown version of Shoal"),
     ):
         boast = "Nobody can ever learn anything."
-        replace(made, version=version, statement=boast, unprotected=[]).write("forged.json")
+        replace(certificate, version=version, statement=boast, unprotected=[]).write("forged.json")
         (wrong,) = verify("forged.json", "VIEWS.toml")
         assert wrong.startswith(f"the certificate was written by {called}, and this is")
     replace(
-        made, shown=[{**one, "name": "all\n\nNot protected\nnothing"} for one in made.shown]
+        certificate,
+        shown=[{**one, "name": "all\n\nNot protected\nnothing"} for one in certificate.shown],
     ).write("forged.json")
     assert verify("forged.json", "VIEWS.toml") == [
         "a name on the certificate is not a text on one line"
@@ -271,10 +275,10 @@ def test_a_certificate_says_which_column_was_checked_and_which_were_not(folder: 
     }
     BY_SEX.release(shoal.table(held, **roles, hierarchies=people().hierarchies)).write("one")
     Path("VIEWS.toml").write_text(REGISTER + '[[views]]\nrelease = "one"\nsensitive = "ill"\n')
-    made = certify("VIEWS.toml")
-    assert "no value of ill more probable" in made.statement
+    certificate = certify("VIEWS.toml")
+    assert "no value of ill more probable" in certificate.statement
     assert (
-        made.unprotected[0]
+        certificate.unprotected[0]
         == "other sensitive columns of these releases, which were not checked: hiv"
     )
     Path("VIEWS.toml").write_text(REGISTER + '[[views]]\nrelease = "one"\nsensitive = "hiv"\n')
@@ -287,10 +291,10 @@ def test_where_tables_are_drawn_the_seed_follows_from_what_is_shown(
 ) -> None:
     with monkeypatch.context() as here:
         here.setattr("shoal.views.checking.count", lambda *given: None)
-        made = certify("VIEWS.toml", gamma="3/4")
-        assert made.checked == {"how": "importance", "confidence": "99/100"}
-        assert made == certify("VIEWS.toml", gamma="3/4")
-        made.write("t.json")
+        certificate = certify("VIEWS.toml", gamma="3/4")
+        assert certificate.checked == {"how": "importance", "confidence": "99/100"}
+        assert certificate == certify("VIEWS.toml", gamma="3/4")
+        certificate.write("t.json")
         assert verify("t.json", "VIEWS.toml") == []
     assert "checked is not what is found here" in verify(
         "t.json", "VIEWS.toml"

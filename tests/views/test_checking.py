@@ -32,19 +32,19 @@ from tests.views.cases import NAMES, chapter, entangled
 def test_the_chapters_views_have_the_numbers_of_the_chapter_as_corrected(
     names: list[str], tables: int, largest: str
 ) -> None:
-    found = check(chapter(*names))
-    assert (found.how, found.tables, found.tables_text, found.largest) == (
+    checked = check(chapter(*names))
+    assert (checked.how, checked.tables, checked.tables_text, checked.largest) == (
         "exact",
         tables,
         str(tables),
         Fraction(largest),
     )
-    assert found.private is (Fraction(largest) <= Fraction(1, 2))
+    assert checked.private is (Fraction(largest) <= Fraction(1, 2))
 
 
 def test_donald_is_exposed_by_both_views_and_alan_is_not() -> None:
-    found = check(chapter("6.3A", "6.3B"))
-    (one,) = found.exposed
+    checked = check(chapter("6.3A", "6.3B"))
+    (one,) = checked.exposed
     assert (one.name, one.value, one.probability, one.exact) == (
         "Donald",
         "S",
@@ -52,12 +52,12 @@ def test_donald_is_exposed_by_both_views_and_alan_is_not() -> None:
         True,
     )
     assert one.views == ("6.3A", "6.3B")
-    assert found.of("Alan").shares == {
+    assert checked.of("Alan").shares == {
         "H": Fraction(1, 3),
         "S": Fraction(2, 5),
         "V": Fraction(4, 15),
     }
-    assert found.of("Ellen").shares == {
+    assert checked.of("Ellen").shares == {
         "F": Fraction(1, 3),
         "S": Fraction(2, 5),
         "V": Fraction(4, 15),
@@ -77,22 +77,22 @@ def test_k_views_that_share_one_person_expose_them_as_computed(k: int) -> None:
         View(str(i), who := [3 * i, 3 * i + 1, 3 * i + 2, 3 * k], [value[one] for one in who])
         for i in range(k)
     ]
-    found = check(Views(3 * k + 1, views))
-    assert found.of(3 * k).shares[1] == Fraction(2**k, 2**k + 1) == found.largest
+    checked = check(Views(3 * k + 1, views))
+    assert checked.of(3 * k).shares[1] == Fraction(2**k, 2**k + 1) == checked.largest
 
 
 def test_what_is_too_entangled_even_for_samples_is_not_decided_and_the_rest_is() -> None:
     views = entangled()
-    found = check(views, most=1000, tries=100)
-    assert (found.how, found.private, found.tables_text, found.confidence) == (
+    checked = check(views, most=1000, tries=100)
+    assert (checked.how, checked.private, checked.tables_text, checked.confidence) == (
         "bounded",
         None,
         "not counted",
         None,
     )
-    assert "are worth" in found.views.notes[0]
-    assert found.undecided
-    assert not found.exposed
+    assert "are worth" in checked.views.notes[0]
+    assert checked.undecided
+    assert not checked.exposed
     more = Views(
         203, [*views.shown, View("a", [200, 201], ["x", "y"]), View("b", [201, 202], ["x", "z"])]
     )
@@ -102,12 +102,16 @@ def test_what_is_too_entangled_even_for_samples_is_not_decided_and_the_rest_is()
 
 
 def test_where_counting_takes_too_long_the_result_has_its_method_and_sample_size() -> None:
-    found = check(chapter("6.3A", "6.3B", "6.7"), most=1)
-    assert (found.how, found.confidence, found.tables) == ("importance", Fraction(99, 100), None)
-    assert found.effective is not None
-    assert found.effective > 400
-    assert [(one.name, one.value, one.exact) for one in found.exposed] == [("Donald", "S", False)]
-    assert found.tables_text.startswith("about 10^2.7")
+    checked = check(chapter("6.3A", "6.3B", "6.7"), most=1)
+    assert (checked.how, checked.confidence, checked.tables) == (
+        "importance",
+        Fraction(99, 100),
+        None,
+    )
+    assert checked.effective is not None
+    assert checked.effective > 400
+    assert [(one.name, one.value, one.exact) for one in checked.exposed] == [("Donald", "S", False)]
+    assert checked.tables_text.startswith("about 10^2.7")
 
 
 def test_limits_of_single_values_count_beside_gamma() -> None:
@@ -123,25 +127,25 @@ def test_limits_of_single_values_count_beside_gamma() -> None:
 
 def test_being_outside_the_table_is_shown_and_has_no_limit() -> None:
     views = Views(4, [View("A", range(4), ["flu"])], "1/4", complete=False)
-    found = check(views)
-    assert (found.tables, found.private) == (4, True)
-    assert found.of(0).shares == {"flu": Fraction(1, 4), OUTSIDE: Fraction(3, 4)}
+    checked = check(views)
+    assert (checked.tables, checked.private) == (4, True)
+    assert checked.of(0).shares == {"flu": Fraction(1, 4), OUTSIDE: Fraction(3, 4)}
     with pytest.raises(InputError, match="not complete"):
         Views(4, [View("A", range(4), ["flu"])])
 
 
 def test_people_in_no_view_change_nothing() -> None:
     more = Views([*NAMES[:7], "Zoe"], chapter("6.3A", "6.3B").shown)
-    found = check(more)
-    assert (found.tables, found.largest) == (45, Fraction(4, 5))
+    checked = check(more)
+    assert (checked.tables, checked.largest) == (45, Fraction(4, 5))
     with pytest.raises(ParameterError, match="in no view"):
-        found.of("Zoe")
+        checked.of("Zoe")
 
 
 def test_without_views_there_is_one_table_and_nobody_is_exposed() -> None:
-    found = check(Views(3, []))
-    assert (found.tables, found.private, found.largest) == (1, True, Fraction(0))
-    assert not found.exposed
+    checked = check(Views(3, []))
+    assert (checked.tables, checked.private, checked.largest) == (1, True, Fraction(0))
+    assert not checked.exposed
 
 
 def test_the_largest_probability_is_never_that_of_being_outside_the_table() -> None:

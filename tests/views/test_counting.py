@@ -23,9 +23,9 @@ from tests.views.cases import (
 def agrees(views: Views) -> None:
     number, has = brute(views)
     for how in ("exact", "enclosed"):
-        found = check(views, how=how)
+        checked = check(views, how=how)
         seen = set()
-        for belief in found.beliefs:
+        for belief in checked.beliefs:
             for person in belief.people:
                 seen.add(person)
                 for value in views.values:
@@ -33,7 +33,7 @@ def agrees(views: Views) -> None:
                     assert low <= Fraction(has[person][value], number) <= high
                     assert how == "enclosed" or low == high
         assert seen == set(has)
-        assert how == "enclosed" or found.tables == number
+        assert how == "enclosed" or checked.tables == number
 
 
 @settings(max_examples=200)
@@ -151,9 +151,9 @@ def test_long_chains_are_counted_with_roundings_accounted_for() -> None:
 
 def test_a_very_long_chain_is_not_counted_in_whole_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shoal.views.counting.PATIENCE", 1e5)
-    found = check(chain(1500))
-    assert (found.how, found.confidence, found.tables) == ("enclosed", None, None)
-    assert found.tables_text.startswith("about 10^")
+    checked = check(chain(1500))
+    assert (checked.how, checked.confidence, checked.tables) == ("enclosed", None, None)
+    assert checked.tables_text.startswith("about 10^")
 
 
 def test_a_rounded_share_that_is_exactly_its_limit_is_told_from_one_that_is_not() -> None:
@@ -161,9 +161,9 @@ def test_a_rounded_share_that_is_exactly_its_limit_is_told_from_one_that_is_not(
     belief = check(views, how="exact").beliefs[7]
     value, share = next((value, share) for value, share in belief.shares.items() if 0 < share < 1)
     for limit in (share, share - Fraction(1, 10**25)):
-        found = check(views.within(limit), how="enclosed")
-        low, high = found.of(belief.people[0]).between(value)
+        checked = check(views.within(limit), how="enclosed")
+        low, high = checked.of(belief.people[0]).between(value)
         assert (low == high == limit) is (limit == share)
         assert (
-            (belief.people[0], value) in {(one.person, one.value) for one in found.undecided}
+            (belief.people[0], value) in {(one.person, one.value) for one in checked.undecided}
         ) is (limit != share)

@@ -94,16 +94,16 @@ def test_what_arrays_cannot_hold_is_refused() -> None:
 def test_large_views_are_checked_by_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shoal.views.checking.QUICK", 10)
     views = chapter("6.3A", "6.3B", "6.7", "6.8")
-    found = check(views)
-    assert (found.how, found.confidence, found.tables, found.private) == (
+    checked = check(views)
+    assert (checked.how, checked.confidence, checked.tables, checked.private) == (
         "enclosed",
         None,
         None,
         False,
     )
-    assert found.digits == pytest.approx(np.log10(243))
-    (low, high) = found.of("Donald").between("S")
+    assert checked.digits == pytest.approx(np.log10(243))
+    (low, high) = checked.of("Donald").between("S")
     assert low <= Fraction(8, 9) <= high
-    assert found.exposed[0].views == ("6.3A", "6.3B")
+    assert checked.exposed[0].views == ("6.3A", "6.3B")
     assert check(views.within("8/9")).private is True
     assert check(views.within(Fraction(8, 9) - Fraction(1, 10**20))).private is None

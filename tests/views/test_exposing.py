@@ -65,8 +65,8 @@ def test_where_too_many_views_are_needed_few_are_not_blamed_alone(number: int) -
 
 def test_groups_of_which_it_is_not_public_who_is_in_which_are_not_blamed() -> None:
     groups = View("groups", [1, 2], ["a"], ({"a": 1},))
-    found = check(Views(3, [View("A", [0, 1], ["a", "b"]), View("B", [1], ["a"]), groups]))
-    (first,) = (one for one in found.exposed if one.person == 0)
+    checked = check(Views(3, [View("A", [0, 1], ["a", "b"]), View("B", [1], ["a"]), groups]))
+    (first,) = (one for one in checked.exposed if one.person == 0)
     assert (first.value, first.low, first.views, first.alone) == (
         "b",
         Fraction(1),

@@ -44,16 +44,21 @@ def check_command(*arguments: str) -> tuple[int, str]:
 
 def test_the_chapters_example_is_read_from_a_file(tmp_path: Path) -> None:
     views = load(written(tmp_path, CHAPTER))
-    found = check(views)
-    assert (found.tables, found.largest) == (45, Fraction(4, 5))
+    checked = check(views)
+    assert (checked.tables, checked.largest) == (45, Fraction(4, 5))
 
 
 def test_the_command_prints_tables_and_who_is_exposed(tmp_path: Path) -> None:
     path = written(tmp_path, CHAPTER)
     code, out = check_command(str(path), "--json")
-    told = json.loads(out)
-    assert (code, told["tables"], told["private"], told["method"]) == (1, "45", False, "exact")
-    assert told["exposed"] == [
+    output = json.loads(out)
+    assert (code, output["tables"], output["private"], output["method"]) == (
+        1,
+        "45",
+        False,
+        "exact",
+    )
+    assert output["exposed"] == [
         {
             "person": "Donald",
             "value": "SARS",
@@ -80,9 +85,9 @@ def test_drawn_probabilities_are_shown_with_their_bounds(tmp_path: Path) -> None
         "2000",
         "--json",
     )
-    told = json.loads(out)
-    (one,) = told["exposed"]
-    assert (code, told["method"], told["confidence"]) == (1, "sampling", 0.9)
+    output = json.loads(out)
+    (one,) = output["exposed"]
+    assert (code, output["method"], output["confidence"]) == (1, "sampling", 0.9)
     assert one["low"] < 0.8 < one["high"]
 
 
@@ -101,8 +106,8 @@ def test_people_may_be_named_without_a_register(tmp_path: Path) -> None:
         '[[views]]\npeople = ["Ann", "Bob"]\nvalues = ["x", "y"]\n'
         '[[views]]\npeople = ["Bob", "Cid"]\nvalues = ["x", "z"]\n'
     )
-    found = check(load(written(tmp_path, text)))
-    assert (found.tables, found.of("Bob").shares) == (1, {"x": Fraction(1)})
+    checked = check(load(written(tmp_path, text)))
+    assert (checked.tables, checked.of("Bob").shares) == (1, {"x": Fraction(1)})
 
 
 def test_limits_types_and_people_outside_the_table_come_from_the_file(tmp_path: Path) -> None:
@@ -119,9 +124,9 @@ complete = false
 where = ""
 values = ["7"]
 """
-    found = check(load(written(tmp_path, text)))
-    assert found.tables == 3
-    assert {(one.name, one.value, one.limit) for one in found.exposed} == {
+    checked = check(load(written(tmp_path, text)))
+    assert checked.tables == 3
+    assert {(one.name, one.value, one.limit) for one in checked.exposed} == {
         (n, "7", Fraction(1, 5)) for n in ("Ann", "Bob", "Cid")
     }
 

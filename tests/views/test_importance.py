@@ -53,8 +53,8 @@ def crossing(people: int, size: int = 10) -> Constraints:
 
 def test_drawing_ends_once_no_sample_can_be_finished_and_leaves_out_those_that_cannot() -> None:
     source = Watched(1)
-    found = estimate(crossing(200), 2000, source)
-    assert found.effective == 0
+    estimated = estimate(crossing(200), 2000, source)
+    assert estimated.effective == 0
     assert len(source.drawn) < 200
     assert source.drawn == sorted(source.drawn, reverse=True)
     assert sum(source.drawn) < 2000 * 200 / 4
@@ -85,10 +85,10 @@ def test_samples_are_fewer_where_memory_is_short_and_none_where_these_are_useles
     for able, drawn in ((5000, 2000), (1500, 1500), (ENOUGH, ENOUGH), (ENOUGH - 1, 0)):
         monkeypatch.setattr("shoal.views.importance.ENTRIES", able * each + each - 1)
         source = Watched(1)
-        found = estimate(part.constraints, 2000, source)
+        estimated = estimate(part.constraints, 2000, source)
         assert [*source.drawn, 0][0] == drawn
-        assert found.effective <= drawn
-        assert (found.effective > 0) == (drawn > 0)
+        assert estimated.effective <= drawn
+        assert (estimated.effective > 0) == (drawn > 0)
 
 
 def test_samples_of_very_many_people_are_not_begun() -> None:

@@ -22,10 +22,12 @@ from tests.views.cases import (
 
 def test_beside_joined_groups_what_other_views_prove_still_holds() -> None:
     groups = View("groups", range(4), {"x": 2, "y": 2}, ({"x": 1, "y": 1}, {"x": 1, "y": 1}))
-    found = check(Views(6, [groups, View("A", [3, 4], ["x", "y"]), View("B", [4, 5], ["x", "z"])]))
-    assert found.private is False
-    assert found.of(3).between("y") == (Fraction(1), Fraction(1))
-    assert {one.person for one in found.exposed} == {3, 4, 5}
+    checked = check(
+        Views(6, [groups, View("A", [3, 4], ["x", "y"]), View("B", [4, 5], ["x", "z"])])
+    )
+    assert checked.private is False
+    assert checked.of(3).between("y") == (Fraction(1), Fraction(1))
+    assert {one.person for one in checked.exposed} == {3, 4, 5}
 
 
 def known(source: Random, left_out: bool) -> tuple[Views, Views, Views]:
@@ -79,14 +81,14 @@ def test_bounds_hold_for_someone_who_knows_who_was_left_out_of_all_groups(source
 
 def test_people_left_out_of_groups_may_have_a_value_that_no_group_shows() -> None:
     groups = View("groups", range(3), ["a", "b"], ({"a": 1, "b": 1},))
-    found = check(Views(3, [groups, View("other", [2], ["z"])]))
-    assert [(one.person, one.value) for one in found.exposed] == [(2, "z")]
+    checked = check(Views(3, [groups, View("other", [2], ["z"])]))
+    assert [(one.person, one.value) for one in checked.exposed] == [(2, "z")]
 
 
 def test_nothing_is_certain_about_people_who_may_have_been_left_out() -> None:
-    found = check(Views(3, [View("groups", range(3), ["a", "a"], ({"a": 2},))]))
-    assert found.of(0).between("a") == (Fraction(0), Fraction(1))
-    assert found.private is None
+    checked = check(Views(3, [View("groups", range(3), ["a", "a"], ({"a": 2},))]))
+    assert checked.of(0).between("a") == (Fraction(0), Fraction(1))
+    assert checked.private is None
 
 
 def test_bounds_of_the_joined_bag_would_be_caught() -> None:
@@ -107,8 +109,12 @@ def test_other_views_are_still_checked_beside_joined_groups() -> None:
     """Four people in two groups, and nobody knows who is in which; three others are exposed."""
     groups = View("c", range(4), {"x": 2, "y": 2}, ({"x": 1, "y": 1}, {"x": 1, "y": 1}))
     known = [View("a", [4, 5], ["x", "y"]), View("b", [5, 6], ["x", "z"])]
-    found = check(Views(7, [groups, *known]))
-    assert (found.private, {one.person for one in found.exposed}, found.of(0).between("x")) == (
+    checked = check(Views(7, [groups, *known]))
+    assert (
+        checked.private,
+        {one.person for one in checked.exposed},
+        checked.of(0).between("x"),
+    ) == (
         False,
         {4, 5, 6},
         (Fraction(1, 2), Fraction(1, 2)),

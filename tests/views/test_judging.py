@@ -42,9 +42,9 @@ def test_the_printed_procedure_reveals_something_by_failing() -> None:
     views = chapter("6.3A", "6.3B")
     tables = worlds(views)
     assert len(tables) == 45
-    told = posterior(printed(views, intervals(views), 2), tables)
-    assert told["failed"].share == Fraction(31, 45)
-    assert told["failed"].beliefs[3]["S"] == Fraction(28, 31)
+    beliefs = posterior(printed(views, intervals(views), 2), tables)
+    assert beliefs["failed"].share == Fraction(31, 45)
+    assert beliefs["failed"].beliefs[3]["S"] == Fraction(28, 31)
 
 
 def leaks(
@@ -53,11 +53,11 @@ def leaks(
     """By how much belief after an output differs from what its views reveal, at most."""
     tables = worlds(views)
     put = {table: procedure(table) for table in tables}
-    told = posterior(lambda table: shown(put[table]), tables)
+    beliefs = posterior(lambda table: shown(put[table]), tables)
     found = []
     for table in {shown(put[table]): table for table in tables}.values():
         by_views = check(views.also(*put[table]))
-        own = told[shown(put[table])]
+        own = beliefs[shown(put[table])]
         found.append(
             max(
                 abs(
@@ -98,8 +98,8 @@ def test_a_choice_that_looks_at_the_table_reveals_more_than_its_views() -> None:
     tables = worlds(views)
     added = {table: restore(views, table, candidates).added for table in tables}
     assert max(leaks(views, added.__getitem__)) > 0
-    told = posterior(lambda table: shown(added[table]), tables)
-    assert max(one.largest for one in told.values()) > HALF
+    beliefs = posterior(lambda table: shown(added[table]), tables)
+    assert max(one.largest for one in beliefs.values()) > HALF
 
 
 def test_all_possible_tables_are_listed() -> None:

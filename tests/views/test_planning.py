@@ -318,24 +318,27 @@ def test_no_procedure_restores_more_than_the_bound_and_none_makes_anybody_less_s
     law = {table: [source.randint(0, 3) for _ in range(outputs)] for table in tables}
     for own in law.values():
         own[source.randrange(outputs)] += 1
-    told = posterior(
+    beliefs = posterior(
         lambda table: {at: Fraction(one, sum(law[table])) for at, one in enumerate(law[table])},
         tables,
     )
     before = check(views)
-    assert sum(one.share for one in told.values()) == 1
+    assert sum(one.share for one in beliefs.values()) == 1
     for person in range(len(inside)):
         for value, share in before.of(person).shares.items():
             assert (
-                sum(one.share * one.beliefs[person].get(value, 0) for one in told.values()) == share
+                sum(one.share * one.beliefs[person].get(value, 0) for one in beliefs.values())
+                == share
             )
             if share > HALF:
                 restored = sum(
-                    one.share for one in told.values() if one.beliefs[person].get(value, 0) <= HALF
+                    one.share
+                    for one in beliefs.values()
+                    if one.beliefs[person].get(value, 0) <= HALF
                 )
                 assert restored <= (1 - share) / (1 - HALF)
                 assert (
-                    max(one.beliefs[person].get(value, Fraction(0)) for one in told.values())
+                    max(one.beliefs[person].get(value, Fraction(0)) for one in beliefs.values())
                     >= share
                 )
 

@@ -57,12 +57,12 @@ def test_the_printed_algorithm_is_certain_where_one_half_is_true() -> None:
     bags = [Counter(table[one] for one in who) for who in sets]
     reached = printed(5, list(zip(sets, bags, strict=True)), 2)
     assert {given_[0] for given_ in reached} == {1}
-    found = check(
+    checked = check(
         Views(
             5, [View(str(k), who, bag) for k, (who, bag) in enumerate(zip(sets, bags, strict=True))]
         )
     )
-    assert (found.tables, found.of(0).shares) == (2, {0: Fraction(1, 2), 1: Fraction(1, 2)})
+    assert (checked.tables, checked.of(0).shares) == (2, {0: Fraction(1, 2), 1: Fraction(1, 2)})
 
 
 def test_theorem_22_is_false_for_two_views() -> None:
@@ -86,7 +86,7 @@ def test_theorem_22_is_false_for_two_views() -> None:
             sums.append(1.0)
     assert np.allclose(np.array(rows) @ np.full(12, 0.5), sums)
     assert np.linalg.matrix_rank(np.array(rows)) == 12
-    found = check(
+    checked = check(
         Views(6, [View("A", range(4), list("abcd")), View("B", range(2, 6), list("abcd"))])
     )
-    assert found.tables == 48
+    assert checked.tables == 48

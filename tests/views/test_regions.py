@@ -149,8 +149,8 @@ def test_a_long_chain_that_can_be_restored_is_not_refuted() -> None:
 
 
 def region_of(views: Views) -> Region:
-    found = check(views)
-    (region,) = regions(views, [], [one.person for one in found.exposed])
+    checked = check(views)
+    (region,) = regions(views, [], [one.person for one in checked.exposed])
     return region
 
 
@@ -170,9 +170,9 @@ def test_someone_whose_value_is_certain_stays_exposed() -> None:
         ["Ann", "Bob", "Cid"],
         [View("A", [0, 1], ["flu", "cold"]), View("B", [1, 2], ["flu", "gout"])],
     )
-    found = restore(views, ["cold", "flu", "gout"], subsets(views, 2))
-    assert {one.proven for one in found.unrestored} == {"never"}
-    assert "known to have" in found.unrestored[0].reason
+    restored = restore(views, ["cold", "flu", "gout"], subsets(views, 2))
+    assert {one.proven for one in restored.unrestored} == {"never"}
+    assert "known to have" in restored.unrestored[0].reason
 
 
 def test_a_crowd_of_whom_too_much_is_known_stays_exposed() -> None:
@@ -239,8 +239,8 @@ def test_what_is_proven_never_to_be_restored_is_not_by_any_views(
     views = Views(
         len(views.names), [Candidate(view.name, view.members).view(table) for view in views.shown]
     )
-    found = restore(views, table, [], most=1)
-    never = [one for one in found.unrestored if one.proven == "never"]
+    restored = restore(views, table, [], most=1)
+    never = [one for one in restored.unrestored if one.proven == "never"]
     assume(never and len(views.names) <= 5)
     people = range(len(views.names))
     every = [

@@ -42,7 +42,7 @@ def register(people: shoal.Table) -> Register:
 
 
 def truth(people: shoal.Table) -> list[str]:
-    column = people.column("diagnosis")
+    [column] = people.records(["diagnosis"])
     return [column.labels[code] for code in column.codes.tolist()]
 
 
@@ -132,8 +132,8 @@ def test_bounds_allow_for_someone_who_knows_who_is_in_which_coincident_group(row
     assert any("who is in which" in note for note in register.notes)
     assert sum(view.size for view in views) == rows - release.suppressed
     largest = max(max(told_by_groups(release, value)) for value in set(truth(people)))
-    found = check(Views(rows, views))
-    assert (found.how, found.largest) == ("bounded", largest)
+    checked = check(Views(rows, views))
+    assert (checked.how, checked.largest) == ("bounded", largest)
     assert (
         max(Fraction(max(view.shown.values()), view.size) for view in views) < largest
     )  # what joining alone would tell
@@ -271,8 +271,8 @@ def test_a_column_of_the_register_makes_groups_whatever_its_role_was(role: str) 
         given.with_roles(**roles)
     )
     known = Register(shoal.table(held.select("sex", "age"), types={"age": "integer"}))
-    found = check(Views(8, known.of_release(release, "it", "ill")))
-    assert (found.private, found.largest) == (
+    checked = check(Views(8, known.of_release(release, "it", "ill")))
+    assert (checked.private, checked.largest) == (
         False,
         Fraction(1),
     )  # everybody but the last two has an age of their own
@@ -315,10 +315,10 @@ def test_stars_are_those_who_fit_no_other_row_only_where_everybody_is_in_the_tab
     ]
     more = shoal.table(pl.DataFrame({"age": [30, 30, 40, 40, 50]}), types={"age": "integer"})
     (joined,) = Register(more, complete=False).of_table(rows, "t", Legend({"age": "age"}, "ill"))
-    found = check(Views(5, [joined], complete=False))
+    checked = check(Views(5, [joined], complete=False))
     assert joined.parts
-    assert not found.exposed  # who may not be in the table has nothing for sure
-    assert {one.low for one in found.undecided} == {Fraction(0)}
+    assert not checked.exposed  # who may not be in the table has nothing for sure
+    assert {one.low for one in checked.undecided} == {Fraction(0)}
 
 
 def test_a_text_that_may_mean_several_things_stands_for_all_of_them() -> None:
@@ -355,7 +355,7 @@ def test_rows_that_stand_for_no_record_are_not_a_group() -> None:
         "ill": [*"ababa"],
         "n": [1, 1, 1, 1, 0],
     }
-    found = check(
+    checked = check(
         Views(4, ages.of_table(pl.DataFrame(rows), "t", Legend({"age": "age"}, "ill", count="n")))
     )
-    assert (found.how, found.private) == ("exact", True)
+    assert (checked.how, checked.private) == ("exact", True)

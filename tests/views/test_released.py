@@ -26,9 +26,9 @@ def test_buckets_with_people_who_look_alike_reveal_what_the_surest_bucket_does()
     assert [(sorted(view.members), view.size, len(view.parts)) for view in joined] == [
         ([0, 1, 2, 3, 4, 5], 6, 2)
     ]
-    found = check(Views(6, joined, "3/5"))
-    assert (found.largest, found.private) == (Fraction(2, 3), None)
-    assert found.of(0).between("x") == (Fraction(1, 3), Fraction(2, 3))
+    checked = check(Views(6, joined, "3/5"))
+    assert (checked.largest, checked.private) == (Fraction(2, 3), None)
+    assert checked.of(0).between("x") == (Fraction(1, 3), Fraction(2, 3))
 
 
 def test_groups_that_share_nobody_are_views_of_their_own() -> None:

@@ -28,16 +28,21 @@ from tests.views.cases import HALF, TABLE, chapter, covered, intervals, named, p
 
 def test_the_chapters_views_are_restored_by_two_parts_of_them() -> None:
     views = chapter("6.3A", "6.3B")
-    found = restore(views, TABLE[:7], intervals(views))
-    assert (found.private, found.before.tables, found.after.tables, found.after.largest) == (
+    restored = restore(views, TABLE[:7], intervals(views))
+    assert (
+        restored.private,
+        restored.before.tables,
+        restored.after.tables,
+        restored.after.largest,
+    ) == (
         True,
         45,
         8,
         HALF,
     )
-    assert len(found.added) == 2
-    assert private(views.also(*found.added))
-    (row,) = found.rows
+    assert len(restored.added) == 2
+    assert private(views.also(*restored.added))
+    (row,) = restored.rows
     assert (row.person, row.value, row.before, row.after, row.limit) == (
         "Donald",
         "S",
@@ -45,22 +50,22 @@ def test_the_chapters_views_are_restored_by_two_parts_of_them() -> None:
         HALF,
         HALF,
     )
-    assert not found.unrestored
+    assert not restored.unrestored
 
 
 def test_one_part_does_not_restore_them_and_that_is_proven() -> None:
     views = chapter("6.3A", "6.3B")
-    found = restore(views, TABLE[:7], intervals(views), most=1)
-    assert found.added == ()
-    assert found.after is found.before
-    (left,) = found.unrestored
+    restored = restore(views, TABLE[:7], intervals(views), most=1)
+    assert restored.added == ()
+    assert restored.after is restored.before
+    (left,) = restored.unrestored
     assert (left.exposed.name, left.proven) == ("Donald", "candidates")
 
 
 def test_the_chapters_own_tables_restore_and_table_8_does_not() -> None:
     views = chapter("6.3A", "6.3B", "6.7")
-    found = restore(views, TABLE, named("6.5A", "6.5B"))
-    assert (found.private, found.after.tables, [view.name for view in found.added]) == (
+    restored = restore(views, TABLE, named("6.5A", "6.5B"))
+    assert (restored.private, restored.after.tables, [view.name for view in restored.added]) == (
         True,
         96,
         ["6.5A", "6.5B"],
@@ -86,9 +91,9 @@ def test_some_views_need_as_many_more_as_there_are_views(k: int) -> None:
     pairs = subsets(views, 2)
     (left,) = restore(views, table, pairs, most=k - 1).unrestored
     assert left.proven == "candidates"
-    found = restore(views, table, pairs, most=k)
-    assert (found.private, len(found.added)) == (True, k)
-    assert found.before.largest == Fraction(2**k, 2**k + 1)
+    restored = restore(views, table, pairs, most=k)
+    assert (restored.private, len(restored.added)) == (True, k)
+    assert restored.before.largest == Fraction(2**k, 2**k + 1)
 
 
 @settings(max_examples=60)
@@ -105,14 +110,14 @@ def test_views_that_restore_are_found_if_there_are_any(views: Views, source: Ran
     del candidates[6:]
     sets = [some for size in (1, 2) for some in combinations(candidates, size)]
     able = [some for some in sets if private(views.also(*(one.view(table) for one in some)))]
-    found = restore(views, table, candidates, effort=1000)
-    assert bool(found.private) == bool(able)
+    restored = restore(views, table, candidates, effort=1000)
+    assert bool(restored.private) == bool(able)
     if able:
-        assert len(found.added) == len(able[0])
-        assert private(views.also(*found.added))
+        assert len(restored.added) == len(able[0])
+        assert private(views.also(*restored.added))
     else:
-        assert found.added == ()
-        assert all(one.proven for one in found.unrestored)
+        assert restored.added == ()
+        assert all(one.proven for one in restored.unrestored)
 
 
 @pytest.mark.parametrize("runs", [25, pytest.param(200, marks=pytest.mark.slow)])
@@ -141,9 +146,9 @@ def test_the_search_finds_what_trying_all_sets_finds(runs: int) -> None:
             ),
             None,
         )
-        found = restore(views, table, pairs)
-        assert (len(found.added) or None) == least
-        assert bool(found.private) == (least is not None)
+        restored = restore(views, table, pairs)
+        assert (len(restored.added) or None) == least
+        assert bool(restored.private) == (least is not None)
         sizes[least] += 1
     assert min(sizes[1], sizes[2], sizes[None]) >= 2, sizes
 
@@ -173,17 +178,17 @@ def test_several_regions_share_the_number_of_views() -> None:
     )
     pairs = subsets(views, 2)
     assert restore(views, table, pairs, most=4).private
-    found = restore(views, table, pairs, most=3)
-    assert len(found.added) == 2
-    (left,) = found.unrestored
+    restored = restore(views, table, pairs, most=3)
+    assert len(restored.added) == 2
+    (left,) = restored.unrestored
     assert (left.proven, left.exposed.person) == (None, 10)
     assert "went to other people" in left.reason
 
 
 def test_what_is_safe_is_left_alone() -> None:
     views = chapter("6.3A")
-    found = restore(views, TABLE[:7], intervals(views))
-    assert (found.private, found.added, found.rows, found.tried) == (True, (), (), 0)
+    restored = restore(views, TABLE[:7], intervals(views))
+    assert (restored.private, restored.added, restored.rows, restored.tried) == (True, (), (), 0)
 
 
 def test_people_who_may_not_be_in_the_table_are_restored_too() -> None:
@@ -193,9 +198,9 @@ def test_people_who_may_not_be_in_the_table_are_restored_too() -> None:
         8, [View("A", range(4), list("HSVS")), View("B", range(3, 8), list("SVSF"))], complete=False
     )
     assert not check(views).private
-    found = restore(views, table, subsets(views, 2))
-    assert found.private
-    assert private(views.also(*found.added))
+    restored = restore(views, table, subsets(views, 2))
+    assert restored.private
+    assert private(views.also(*restored.added))
 
 
 def test_another_table_is_refused_without_a_word_of_its_values() -> None:
@@ -214,7 +219,7 @@ def test_another_table_is_refused_without_a_word_of_its_values() -> None:
 
 def test_the_report_is_a_table_and_a_chart(tmp_path: Path) -> None:
     views = chapter("6.3A", "6.3B")
-    found = restore(views, TABLE[:7], intervals(views))
-    assert found.frame().rows() == [("Donald", "S", 0.5, 0.8, 0.5)]
-    found.save(tmp_path / "chart.svg")
+    restored = restore(views, TABLE[:7], intervals(views))
+    assert restored.frame().rows() == [("Donald", "S", 0.5, 0.8, 0.5)]
+    restored.save(tmp_path / "chart.svg")
     assert "Donald: S" in (tmp_path / "chart.svg").read_text(encoding="utf-8")

@@ -6,7 +6,6 @@ Uses `kinds` and `hierarchy`; tables have one, and methods state promises by it.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
@@ -38,12 +37,6 @@ class Schema:
     kinds: Mapping[str, Kind]
     hierarchies: Mapping[str, Hierarchy]
     guessed: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, table: Any) -> "Schema":
-        """The schema of a table; ColumnError if a column has no role."""
-        schema: Schema = table.schema
-        return schema
 
     @property
     def released(self) -> tuple[str, ...]:

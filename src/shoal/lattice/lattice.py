@@ -1,5 +1,4 @@
-"""`Lattice`: all level vectors over some counts, and the groups at each. `Groups`: one node's group
-table.
+"""`Lattice`: all level vectors over some counts, and the groups at each. `Groups`: one node's.
 
 Groups are rolled up (see `rollup`) from the counts, never from the rows. Methods and measures use
 them; a search that must not pay for whole groups uses `Lattice.rollup` itself.
@@ -79,25 +78,28 @@ class Lattice:
         self.names = tuple(name for name in counts.names if name in hierarchies)
         self.carried = tuple(name for name in counts.names if name not in hierarchies)
         self.hierarchies = tuple(hierarchies[name] for name in self.names)
+        floor, ceiling = floor or {}, ceiling or {}
         for bound in (floor, ceiling):
-            for name, level in (bound or {}).items():
-                if name not in self.names:
-                    raise ParameterError(
-                        f"a level bound names {name!r}, which is no quasi-identifying column"
-                    )
-                if not 0 <= level <= hierarchies[name].height:
-                    raise ParameterError(
-                        f"column {name!r} has levels 0 to {hierarchies[name].height}, not {level}"
-                    )
-        self.bottom: Node = tuple((floor or {}).get(name, 0) for name in self.names)
+            self._check_bound(bound)
+        self.bottom: Node = tuple(floor.get(name, 0) for name in self.names)
         self.top: Node = tuple(
-            (ceiling or {}).get(name, h.height)
-            for name, h in zip(self.names, self.hierarchies, strict=True)
+            ceiling.get(name, hierarchy.height)
+            for name, hierarchy in zip(self.names, self.hierarchies, strict=True)
         )
         if any(low > high for low, high in zip(self.bottom, self.top, strict=True)):
             raise ParameterError(
-                "a column's lowest level is above its highest; swap floor and ceiling"
+                "a column's lowest level is above its highest", "swap `floor` and `ceiling`"
             )
+
+    def _check_bound(self, levels: Mapping[str, int]) -> None:
+        for name, level in levels.items():
+            if name not in self.names:
+                raise ParameterError(
+                    f"a level bound names {name!r}, which is not a quasi-identifying column"
+                )
+            height = self.hierarchies[self.names.index(name)].height
+            if not 0 <= level <= height:
+                raise ParameterError(f"column {name!r} has levels 0 to {height}, not {level}")
 
     @property
     def size(self) -> int:
@@ -111,9 +113,8 @@ class Lattice:
 
     def nodes(self) -> Iterator[Node]:
         """All nodes, in lexicographic order."""
-        return product(
-            *(range(low, high + 1) for low, high in zip(self.bottom, self.top, strict=True))
-        )
+        levels = zip(self.bottom, self.top, strict=True)
+        return product(*(range(low, high + 1) for low, high in levels))
 
     def height(self, node: Node) -> int:
         """How many steps a node is above the finest one."""
@@ -159,37 +160,41 @@ class Lattice:
         """
         if self._seen is None or self._seen[0] is not weights:
             rollup = self.rollup
-            found = [
-                [weights[j][at][real] for at, real in enumerate(rollup.real[a])]
-                for a, j in enumerate(rollup.axes)
+            by_axis = [
+                [weights[column][at][real] for at, real in enumerate(rollup.real[axis])]
+                for axis, column in enumerate(rollup.axes)
             ]
-            self._seen = (weights, found)
+            self._seen = (weights, by_axis)
         return self._seen[1]
 
     def rollup_with(self, name: str) -> Rollup:
-        """Group tables in which the values of a carried column are told apart."""
+        """Group tables that also separate the values of a carried column."""
         if name not in self.carried:
             raise ColumnError(
-                f"column {name!r} was not counted along with the quasi-identifying ones; count it with them"
+                f"column {name!r} was not counted along with the quasi-identifying ones",
+                "count it with them",
             )
         if name not in self._carrying:
             self._carrying[name] = self._rollup((name,))
         return self._carrying[name]
 
     def _rollup(self, carried: tuple[str, ...]) -> Rollup:
-        counts = (
-            self.counts if self.carried == carried else self.counts.over((*self.names, *carried))
+        counts = self.counts
+        if self.carried != carried:
+            counts = counts.over((*self.names, *carried))
+        return Rollup(
+            [counts.column(name) for name in self.names],
+            counts.count,
+            [hierarchy.maps for hierarchy in self.hierarchies],
+            [counts.column(name) for name in carried],
         )
-        codes = [counts.codes[counts.names.index(name)] for name in (*self.names, *carried)]
-        maps = [h.maps for h in self.hierarchies]
-        return Rollup(codes[: len(maps)], counts.count, maps, codes[len(maps) :])
 
     def _checked(self, node: Node) -> Node:
-        if len(node) != len(self.names) or any(
-            not 0 <= at <= h.height for at, h in zip(node, self.hierarchies, strict=True)
-        ):
+        heights = tuple(hierarchy.height for hierarchy in self.hierarchies)
+        fits = len(node) == len(heights)
+        if not fits or any(not 0 <= at <= top for at, top in zip(node, heights, strict=True)):
             raise ParameterError(
-                f"a node has a level for each of {', '.join(self.names)}, at most {tuple(h.height for h in self.hierarchies)}"
+                f"a node has one level for each of {', '.join(self.names)}, at most {heights}"
             )
         return tuple(node)
 
@@ -199,7 +204,9 @@ class Groups:
 
     def __init__(self, lattice: Lattice, cells: Cells) -> None:
         if not isinstance(lattice, Lattice) or not isinstance(cells, Cells):
-            raise ParameterError("a lattice makes its groups; call Lattice.groups with a node")
+            raise ParameterError(
+                "groups are made by their lattice", "call Lattice.groups with a node"
+            )
         self.lattice = lattice
         self.node: Node = lattice.rollup.columns_of(cells.levels)
         self._raw = cells
@@ -216,14 +223,8 @@ class Groups:
         """`weigh` for numbers of `cells`; `weights[j][l][c]` weighs code c of column j at level
         l.
         """
-        at = self._raw.levels
-        return self._raw.weigh(
-            [
-                by_level[level]
-                for by_level, level in zip(self.lattice.seen(weights), at, strict=True)
-            ],
-            kept,
-        )
+        by_axis = zip(self.lattice.seen(weights), self._raw.levels, strict=True)
+        return self._raw.weigh([by_level[level] for by_level, level in by_axis], kept)
 
     @property
     def _cells(self) -> Cells:
@@ -246,15 +247,9 @@ class Groups:
     @cached_property
     def rows(self) -> Ints:
         """The group of every row of the lattice's counts."""
-        counts = self.lattice.counts
-        return self.find(
-            [
-                h.maps[at][counts.codes[counts.names.index(name)]]
-                for name, h, at in zip(
-                    self.lattice.names, self.lattice.hierarchies, self.node, strict=True
-                )
-            ]
-        )
+        lattice = self.lattice
+        columns = zip(lattice.names, lattice.hierarchies, self.node, strict=True)
+        return self.find([h.maps[at][lattice.counts.column(name)] for name, h, at in columns])
 
     def find(self, codes: Sequence[Codes]) -> Ints:
         """The group of each of some rows, given their codes in every column at the node's level;
@@ -265,10 +260,10 @@ class Groups:
     def codes(self, column: int) -> Codes:
         """Every group's code in a column, at the node's level."""
         axis = self.lattice.rollup.axes.index(column)
-        real = self.lattice.rollup.real[axis][self.node[column]]
-        return real[self._cells.codes(axis)].astype(
-            smallest(self.lattice.hierarchies[column].cardinality(self.node[column]))
-        )
+        level = self.node[column]
+        real = self.lattice.rollup.real[axis][level]
+        kind = smallest(self.lattice.hierarchies[column].cardinality(level))
+        return real[self._cells.codes(axis)].astype(kind)
 
     def marginal(self, column: int, kept: Ints | None = None) -> Ints:
         """How many records have each value of a column at the node's level; `kept` replaces the
@@ -284,9 +279,8 @@ class Groups:
         """
         rollup = self.lattice.rollup
         seen = [weights[j][rollup.real[axis][self.node[j]]] for axis, j in enumerate(rollup.axes)]
-        return self._cells.weigh(
-            seen, self._cells.sizes if kept is None else kept.astype(np.float64)
-        )
+        sizes = self._cells.sizes if kept is None else kept.astype(np.float64)
+        return self._cells.weigh(seen, sizes)
 
     def histogram(self, name: str) -> Histogram:
         """How often each value of a carried column occurs in each group; made once, since several
@@ -297,17 +291,15 @@ class Groups:
         return self._histograms[name]
 
     def _histogram(self, name: str) -> Histogram:
-        rollup = self.lattice.rollup_with(name)
-        values = self.lattice.counts.cards[self.lattice.counts.names.index(name)]
+        rollup, counts = self.lattice.rollup_with(name), self.lattice.counts
         cells = rollup.cells((*rollup.levels_of(self.node), 0)).compact
         last = len(rollup.axes)
         # Groups are in the same order here, every one with at least one value, and values of a
         # group follow each other.
-        group = cells.group_of(last)
         return Histogram(
-            group,
-            rollup.real[last][0][cells.codes(last)],
-            cells.sizes.astype(np.int64),
-            len(self.sizes),
-            values,
+            group=cells.group_of(last),
+            value=rollup.real[last][0][cells.codes(last)],
+            count=cells.sizes.astype(np.int64),
+            groups=len(self.sizes),
+            values=counts.cards[counts.names.index(name)],
         )

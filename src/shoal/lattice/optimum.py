@@ -20,17 +20,30 @@ import numpy.typing as npt
 
 from shoal.lattice.rollup import Ask, Cells, Floats, Index, Levels, Rollup, Sizes
 
-__all__ = ["Evaluation", "Optimum"]
+__all__ = ["Evaluation", "Optimum", "SmallGroups"]
 
-TIE = 1e-9  # losses closer than this share of the whole are equal; of equal nodes the first in the columns' order is taken
-PARALLEL = 100_000  # rows from which every node is evaluated exactly, by two threads (measured)
-SHARED = (
-    8_000  # rows from which a second thread gains more than it costs for many short ones (measured)
-)
-MANY = 100  # and of these, in a round
+TIE = 1e-9
+"""Losses closer than this share of the whole are equal; of equal nodes the first in the order of
+the columns is taken.
+"""
+
+# How work is shared out, all of it measured.
+PARALLEL = 100_000
+"""Rows from which every node is evaluated exactly, by two threads."""
+
+SHARED = 8_000
+"""Rows from which a second thread gains more than it costs for many short evaluations."""
+
+MANY = 100
+"""How many short evaluations in a round are many."""
+
 THREADS = 2
-FEW = 8  # boxes of a round where evaluations take long: what the last ones told may spare the next (measured)
-SOME = 400  # where they are short: many at once cost less each (measured)
+
+FEW = 8
+"""Boxes of a round where evaluations take long: what the last ones showed may spare the next."""
+
+SOME = 400
+"""Boxes of a round where evaluations are short: many at once cost less each."""
 
 
 class Evaluation(NamedTuple):
@@ -44,14 +57,31 @@ class Evaluation(NamedTuple):
     lasting_excess: float
 
 
-class Optimum:
-    """Search for the least loss. `level[a][l]` weighs the codes of axis a at level l,
-    `suppressed[a]` a suppressed record.
+class SmallGroups(NamedTuple):
+    """The rule that groups below a size are suppressed.
 
-    `rule` is a smallest group size, or a function that evaluates a node under any other rule. With
-    a group size, `penalty` says how many records count as suppressed for groups below it (by itself
-    all of them); it must be such that a group never counts for more than its parts, and a record in
-    a part for no less than in the whole; and 0 from that size on.
+    `penalty` says how many records count as suppressed for groups of some sizes, by default all of
+    them. It must be such that a group never counts for more than its parts, and a record in a part
+    for no less than in the whole; and 0 from that size on.
+    """
+
+    size: int
+    penalty: Callable[[Sizes], Sizes] | None = None
+
+    def suppressed(self, sizes: Sizes) -> Sizes:
+        """How many records of groups of these sizes count as suppressed."""
+        if self.penalty is not None:
+            return self.penalty(sizes)
+        return sizes * (sizes < self.size)
+
+
+class Optimum:
+    """Search for the least loss.
+
+    `level[a][l]` weighs the codes of axis a at level l, `suppressed[a]` a suppressed record.
+    `rule` says which groups are suppressed: small ones, or a function that evaluates a node under
+    any other rule. `between` has the lowest and the highest level of every axis. Nodes that
+    suppress more than `limit` records are out of the question.
     """
 
     def __init__(
@@ -59,72 +89,40 @@ class Optimum:
         rollup: Rollup,
         level: Sequence[Sequence[Floats]],
         suppressed: Sequence[float],
-        rule: int | Callable[[Levels], Evaluation],
+        rule: SmallGroups | Callable[[Levels], Evaluation],
         *,
-        low: Levels,
-        high: Levels,
+        between: tuple[Levels, Levels],
         limit: float = inf,
-        penalty: Callable[[Sizes], Sizes] | None = None,
         tie: float = TIE,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
+        low, high = self.low, self.high = between
         self.rollup, self.level, self.limit, self.progress = rollup, level, limit, progress
-        self.low, self.high = low, high
         self.lost = float(sum(suppressed))
         self._rule, self._large = rule, rollup.rows >= PARALLEL
-        self._penalty = penalty or _whole(rule if isinstance(rule, int) else 0)
         self._free = [axis for axis in range(len(level)) if high[axis] > low[axis]]
         self._shape = [high[axis] - low[axis] + 1 for axis in self._free]
         self._masks = [(1 << steps.bit_length()) - 1 for steps in self._shape]
-        least = [
-            [float((worth - w).min(initial=worth)) for w in levels]
-            for levels, worth in zip(level, suppressed, strict=True)
+        plain = [
+            [self._plain(axis, at) for at in range(low[axis], high[axis] + 1)]
+            for axis in range(len(level))
         ]
-        fixed = [axis for axis in range(len(level)) if axis not in self._free]
-        plain = np.full(
-            self._shape, sum(self._plain(axis, low[axis]) for axis in fixed), dtype=np.float64
-        )
-        cheapest = np.full(
-            self._shape, sum(least[axis][low[axis]] for axis in fixed), dtype=np.float64
-        )
-        codes = np.zeros(self._shape, dtype=np.int64)
-        # A node is one number with some bits for every free axis, the highest of them unused:
-        # subtracting two nodes borrows exactly the unused bits of the axes on which the first is
-        # below the second.
-        self._shifts, self._guards, bits = [], 0, 0
-        for place, axis in enumerate(self._free):
-            steps = high[axis] - low[axis]
-            along = [-1 if other == place else 1 for other in range(len(self._free))]
-            codes += np.arange(steps + 1).reshape(along) << bits
-            plain += np.reshape(
-                [self._plain(axis, low[axis] + step) for step in range(steps + 1)], along
-            )
-            cheapest += np.reshape(least[axis][low[axis] :][: steps + 1], along)
-            self._shifts.append(bits)
-            bits += steps.bit_length() + 1
-            self._guards |= 1 << (bits - 1)
-        assert bits < 64, "a lattice this large is refused before"
-        self.plain: Floats = plain.ravel()
-        """The loss of every node without suppression, in lexicographic order of the axes that may
-        take several levels.
+        self.plain: Floats = self._added(plain)
+        """The loss of every node without suppression, in lexicographic order of the free axes,
+        which may take several levels.
         """
+        least = [
+            [float((worth - weights).min(initial=worth)) for weights in levels[at : top + 1]]
+            for levels, worth, at, top in zip(level, suppressed, low, high, strict=True)
+        ]
+        # What a suppressed record adds at least, at every node.
+        self._cheapest = self._added(least)
         self.excess = np.zeros(len(self.plain))
         """What suppression adds at every node at least, by what is known so far."""
-        self._codes, self._cheapest = (
-            codes.ravel(),
-            cheapest.ravel(),
-        )  # the latter: what a suppressed record adds at least
+        self._shifts, self._guards, self._codes = self._numbered()
         self._spread = [
-            np.array(
-                [
-                    -inf,
-                    *(
-                        rollup.spread(axis, number - 1, number)
-                        for number in range(low[axis] + 1, high[axis] + 1)
-                    ),
-                ]
-            )
-            for axis in self._free
+            np.array([-inf, *(rollup.spread(axis, at - 1, at) for at in levels)])
+            for axis, levels in ((a, range(low[a] + 1, high[a] + 1)) for a in self._free)
         ]
         self.evaluated: dict[Levels, Evaluation] = {}
         self.best, self._here = inf, high
@@ -133,6 +131,35 @@ class Optimum:
         self.known: set[int] = set()
         """The codes of the nodes that were bounded or evaluated."""
         self.tie = tie * self.lost * rollup.total
+
+    def _added(self, by_axis: Sequence[Sequence[float]]) -> Floats:
+        """For every node the sum over the axes of what each adds at its level."""
+        fixed = [axis for axis in range(len(by_axis)) if axis not in self._free]
+        total = np.full(self._shape, sum(by_axis[axis][0] for axis in fixed), dtype=np.float64)
+        for place, axis in enumerate(self._free):
+            total += np.reshape(by_axis[axis], self._along(place))
+        return total.ravel()
+
+    def _numbered(self) -> tuple[list[int], int, npt.NDArray[np.int64]]:
+        """Every node as one number: where the bits of each free axis begin, the unused bits, and
+        the numbers.
+
+        A node has some bits for every free axis, the highest of them unused: subtracting two nodes
+        borrows exactly the unused bits of the axes on which the first is below the second.
+        """
+        shifts, guards, bits = [], 0, 0
+        codes = np.zeros(self._shape, dtype=np.int64)
+        for place, levels in enumerate(self._shape):
+            codes += np.arange(levels).reshape(self._along(place)) << bits
+            shifts.append(bits)
+            bits += (levels - 1).bit_length() + 1
+            guards |= 1 << (bits - 1)
+        assert bits < 64, "a lattice this large is refused before"
+        return shifts, guards, codes.ravel()
+
+    def _along(self, place: int) -> list[int]:
+        """The shape in which a list lies along one free axis."""
+        return [-1 if other == place else 1 for other in range(len(self._free))]
 
     def _plain(self, axis: int, level: int) -> float:
         return float((self.rollup.marginal(axis, level) * self.level[axis][level]).sum())
@@ -193,13 +220,12 @@ class Optimum:
             ]
             for step in sorted(steps, key=lambda node: float(self.plain[self.place(node)])):
                 at = self.place(step)
-                if (
-                    step not in self.losses
-                    and self.plain[at] + self.excess[at] <= self.best + self.tie
-                ):
-                    self.evaluate(step)
-                    if self._here == step:
-                        break
+                hopeless = self.plain[at] + self.excess[at] > self.best + self.tie
+                if step in self.losses or hopeless:
+                    continue
+                self.evaluate(step)
+                if self._here == step:
+                    break
             if self._here == here:
                 return
             here = self._here
@@ -220,8 +246,9 @@ class Optimum:
                     return
                 nodes, box, asks = self._corners(nodes, box, known)
                 parts = self._parts(asks)
-                found = (threads.map if len(parts) > 1 else map)(self._bound, parts)
-                self._bounded(list(chain.from_iterable(found)), nodes)
+                several = threads.map if len(parts) > 1 else map
+                bounds = several(self._bound, parts)
+                self._bounded(list(chain.from_iterable(bounds)), nodes)
 
     def _parts(self, asks: list[Ask]) -> list[list[Ask]]:
         """What threads do side by side in a round; nodes that can be sorted together stay
@@ -229,40 +256,35 @@ class Optimum:
         """
         if self._large:
             return [[ask] for ask in asks[-FEW:]]
-        asks = sorted(
-            asks[-SOME:], key=lambda ask: (-1, 0) if ask[1] is None else (ask[1], ask[0][ask[1]])
-        )
-        half = len(asks) // 2 if self.rollup.rows >= SHARED and len(asks) >= MANY else 0
+        asks = sorted(asks[-SOME:], key=_sorted_together)
+        half = 0
+        if self.rollup.rows >= SHARED and len(asks) >= MANY:
+            half = len(asks) // 2
         return [part for part in (asks[:half], asks[half:]) if part]
 
-    def _bounded(self, found: Sequence[tuple[Levels, float | Evaluation]], nodes: Index) -> None:
-        """Keep bounds on nodes, and what they tell about the open ones; those that may be the best
-        are evaluated.
+    def _bounded(self, bounded: Sequence[tuple[Levels, float | Evaluation]], nodes: Index) -> None:
+        """Keep bounds on nodes, and what follows for the open ones; those that may be the best are
+        evaluated.
 
         With a group size, the number of suppressed records is enough for a bound: each costs what
         the cheapest one would.
         """
-        steps = (
-            np.array([node for node, _ in found])[:, self._free] - np.array(self.low)[self._free]
-        )
+        levels = np.array([node for node, _ in bounded])[:, self._free]
+        steps = levels - np.array(self.low)[self._free]
         codes = (steps << self._shifts).sum(axis=1).tolist()
         places = np.ravel_multi_index(tuple(steps.T), self._shape)
-        cheapest = self._cheapest[places].tolist()
-        bounds = [
-            self._take(node, bound)
-            if isinstance(bound, Evaluation)
-            else bound * least
-            if bound <= self.limit
-            else inf
-            for (node, bound), least in zip(found, cheapest, strict=True)
-        ]
+        bounds: list[float] = []
+        for (node, bound), least in zip(bounded, self._cheapest[places].tolist(), strict=True):
+            if isinstance(bound, Evaluation):
+                bounds.append(self._take(node, bound))
+            else:
+                bounds.append(bound * least if bound <= self.limit else inf)
         self._learn(codes, bounds, nodes)
         self.known.update(codes)
         self.excess[places] = np.maximum(self.excess[places], bounds)
-        for place in np.flatnonzero(
-            self.plain[places] + self.excess[places] <= self.best + self.tie
-        ).tolist():
-            self.evaluate(found[place][0], nodes)
+        hopeful = self.plain[places] + self.excess[places] <= self.best + self.tie
+        for place in np.flatnonzero(hopeful).tolist():
+            self.evaluate(bounded[place][0], nodes)
         if self.progress is not None:
             self.progress(len(self.known), len(self.plain))
 
@@ -287,19 +309,15 @@ class Optimum:
                 best = np.maximum(best, merged)
             done = _among(corner, known)
             if not done.any():
-                asked = {
+                axes = {
                     int(code): None if gain == -inf else self._free[place]
                     for code, place, gain in zip(corner, split, best, strict=True)
                 }
-                levels = np.tile(self.low, (len(asked), 1))
-                levels[:, self._free] += (
-                    np.array(list(asked))[:, None] >> self._shifts & self._masks
-                )
-                return (
-                    nodes,
-                    box,
-                    list(zip(map(tuple, levels.tolist()), asked.values(), strict=True)),
-                )
+                levels = np.tile(self.low, (len(axes), 1))
+                steps = np.array(list(axes))[:, None] >> self._shifts & self._masks
+                levels[:, self._free] += steps
+                corners = map(tuple, levels.tolist())
+                return nodes, box, list(zip(corners, axes.values(), strict=True))
             shifts = np.array(self._shifts)[split][box]
             masks = np.array(self._masks)[split][box]
             upper = (codes >> shifts & masks) == (corner[box] >> shifts & masks)
@@ -311,40 +329,38 @@ class Optimum:
         """What nodes, and those a level finer on an axis, lose, or with a group size at least how
         many records.
         """
-        if not isinstance(self._rule, int):
-            return [(node, self._rule(node)) for node, _ in asks]
+        rule = self._rule
+        if not isinstance(rule, SmallGroups):
+            return [(node, rule(node)) for node, _ in asks]
         if self._large:
-            return [
-                (cells.levels, self._limited(cells))
-                for cells in self.rollup.below(asks, self._rule)
-            ]
-        return list(self.rollup.masses(asks, self._rule, self._penalty))
+            small = self.rollup.below(asks, rule.size)
+            return [(cells.levels, self._limited(cells, rule)) for cells in small]
+        return list(self.rollup.masses(asks, rule.size, rule.suppressed))
 
     def _evaluate(self, node: Levels) -> Evaluation:
-        if not isinstance(self._rule, int):
-            return self._rule(node)
-        return self._limited(next(iter(self.rollup.below([(node, None)], self._rule))))
+        rule = self._rule
+        if not isinstance(rule, SmallGroups):
+            return rule(node)
+        return self._limited(next(iter(self.rollup.below([(node, None)], rule.size))), rule)
 
-    def _take(self, node: Levels, found: Evaluation) -> float:
+    def _take(self, node: Levels, evaluation: Evaluation) -> float:
         """Note what a node loses; gives what every finer one adds at least."""
-        loss = float(self.plain[self.place(node)]) + (
-            found.excess if found.suppressed <= self.limit else inf
-        )
-        self.evaluated[node] = found
+        loss = inf
+        if evaluation.suppressed <= self.limit:
+            loss = float(self.plain[self.place(node)]) + evaluation.excess
+        self.evaluated[node] = evaluation
         self.losses[node] = loss
         self.known.add(self._code(node))
         if loss < self.best:
             self.best, self._here = loss, node
-        return found.lasting_excess if found.lasting <= self.limit else inf
+        return evaluation.lasting_excess if evaluation.lasting <= self.limit else inf
 
     def _learn(self, coarser: Sequence[int], bounds: Sequence[float], nodes: Index | None) -> None:
         """Raise the excess of the given nodes, or of all, to the bounds on coarser ones."""
         places: Index = np.arange(len(self._codes)) if nodes is None else nodes
         codes, excess = self._codes[places], self.excess[places]
-        best = sorted(
-            ((bound, code) for code, bound in zip(coarser, bounds, strict=True) if bound > 0),
-            reverse=True,
-        )
+        pairs = zip(bounds, coarser, strict=True)
+        best = sorted(((bound, code) for bound, code in pairs if bound > 0), reverse=True)
         for number, (bound, code) in enumerate(best):
             if number % 16 == 0:  # bounds only fall from here: what has more already is done
                 short = np.flatnonzero(excess < bound)
@@ -357,20 +373,22 @@ class Optimum:
             np.maximum(excess, bound, out=excess, where=below)
         self.excess[places] = excess
 
-    def _limited(self, small: Cells) -> Evaluation:
+    def _limited(self, small: Cells, rule: SmallGroups) -> Evaluation:
         """What suppressing these groups adds."""
-        kept = self._penalty(small.sizes)
+        kept = rule.suppressed(small.sizes)
         suppressed = float(kept.sum())
         weights = [levels[number] for levels, number in zip(self.level, small.levels, strict=True)]
         excess = self.lost * suppressed - small.weigh(weights, kept)
         return Evaluation(suppressed, excess, suppressed, excess)
 
 
-def _whole(k: int) -> Callable[[Sizes], Sizes]:
-    return lambda sizes: sizes * (sizes < k)
+def _sorted_together(ask: Ask) -> tuple[int, int]:
+    """By which nodes that can be sorted together come together: the axis, and its level."""
+    levels, axis = ask
+    return (-1, 0) if axis is None else (axis, levels[axis])
 
 
 def _among(codes: npt.NDArray[np.int64], known: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """Which of the codes are among those known, which are ascending and more than none."""
-    found: npt.NDArray[np.bool_] = known.take(np.searchsorted(known, codes), mode="clip") == codes
-    return found
+    nearest = known.take(np.searchsorted(known, codes), mode="clip")
+    return np.asarray(nearest == codes, dtype=np.bool_)

@@ -1,12 +1,12 @@
 """Group tables of lattice nodes, each rolled up from the cheapest finer one already there.
-`lattice` uses it.
 
 A *table* holds the distinct cells of a node as a few packs (mixed-radix numbers of neighbouring
 axes, at most `PACK` values each) and their sizes. A coarser node's cells come from it by one
-look-up a pack, a sum, and one `bincount`; where the cells are many more than the rows, by one sort
-instead. Rows are never read again. An *axis* is a column here: they are taken in the order of their
-cardinality, largest first, and only values that occur have a code. Codes keep the order of the
-tree, so a coarser code never decreases along a finer one.
+look-up per pack, a sum, and one `bincount`; where the cells are many more than the rows, by one
+sort instead. Rows are never read again. An *axis* is a column here: they are taken in the order of
+their cardinality, largest first, and only values that occur have a code. Codes keep the order of
+the tree, so a coarser code never decreases along a finer one. Uses `counts`; `lattice` and
+`optimum` use it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,29 +38,56 @@ Ask = tuple[Levels, int | None]
 node are wanted too.
 """
 
-SPARSE = 2  # more cells than this times the rows: sorting beats counting into an array (measured)
-SMALL = 1 << 14  # tables up to this size are not worth an intermediate one (measured)
-STEP = 8  # an intermediate table is estimated at this part of the nearest one
-WANTED = 2  # making one by sorting costs about as much as evaluating a node from the finer table so often (measured)
-LARGE = (
-    1 << 18
-)  # rows from which a table that several intermediate ones can be made from is worth its own making (measured)
-SHARED = 0.8  # and what part of the rows it may be estimated at (measured)
-BATCH = (
-    1 << 18
-)  # rows times nodes that are sorted at once: they stay in the cache, and calls cost little (measured)
-LONGER = 2  # rows may become this many times as many where each is to be one record
-BLOCK = 12  # an array may have this many times as many places as it has groups (measured)
-MEMO = 32 << 20  # bytes of look-up tables that are kept, and of sums of weights
-HALF = 1 << 15  # cells that a table of summed weights may have, in a node of any size
-DENSE = 1 << 22  # cells up to which rows find their group in an array of all cells
-DIMENSIONS = 60  # of an array; numpy has at most 64
-WIDEST = 1 << 62  # nodes with more cells have no key that fits an integer
+# How to roll up, all of it measured.
+SPARSE = 2
+"""With more cells than this times the rows, sorting beats counting into an array."""
+
+BATCH = 1 << 18
+"""Rows times nodes that are sorted at once: they stay in the cache, and calls cost little."""
+
+LONGER = 2
+"""Rows may become this many times as many where each is to be one record."""
+
+BLOCK = 12
+"""An array may have this many times as many places as it has groups."""
+
+# Which intermediate tables to make, all of it measured.
+SMALL = 1 << 14
+"""Tables up to this size are not worth an intermediate one."""
+
+STEP = 8
+"""An intermediate table is estimated at this part of the nearest one."""
+
+WANTED = 2
+"""Making one by sorting costs about as much as evaluating this many nodes from the finer table."""
+
+LARGE = 1 << 18
+"""Rows from which a table that several intermediate ones can be made from is worth making."""
+
+SHARED = 0.8
+"""The part of the rows that such a table may be estimated at."""
+
+# Limits
+MEMO = 32 << 20
+"""Bytes of look-up tables that are kept, and of sums of weights."""
+
+HALF = 1 << 15
+"""Cells that a table of summed weights may have, in a node of any size."""
+
+DENSE = 1 << 22
+"""Cells up to which rows find their group in an array of all cells."""
+
+DIMENSIONS = 60
+"""Of an array; numpy has at most 64."""
+
+WIDEST = 1 << 62
+"""Nodes with more cells have no key that fits an integer."""
 
 
 class _Memo:
-    """Arrays that are asked for again, forgotten all at once when they become too many; with what
-    keeps their ids in use.
+    """Arrays that are asked for again, forgotten all at once when they become too many.
+
+    Keys may contain ids, so the things that have them are kept alive too.
     """
 
     def __init__(self) -> None:
@@ -68,14 +95,14 @@ class _Memo:
         self._spare = MEMO
         self.get = self._known.get
 
-    def put(self, asked: object, alive: object, found: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def put(self, asked: object, alive: object, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Keep an array, with the things whose ids are in the key, and give it back."""
-        self._spare -= found.nbytes
+        self._spare -= array.nbytes
         if self._spare < 0:
             self._known.clear()
             self._spare = MEMO
-        self._known[asked] = (alive, found)
-        return found
+        self._known[asked] = (alive, array)
+        return array
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,15 +120,12 @@ class _Table:
         more rows.
         """
         if k not in self._single:
+            single = None
             sizes = np.minimum(self.sizes, k).astype(np.intp)
-            packs = (
-                tuple((axes, codes.repeat(sizes)) for axes, codes in self.packs)
-                if sizes.sum() <= LONGER * len(sizes)
-                else None
-            )
-            self._single[k] = (
-                None if packs is None else _Table(self.levels, packs, np.ones(len(packs[0][1])))
-            )
+            if sizes.sum() <= LONGER * len(sizes):
+                packs = tuple((axes, codes.repeat(sizes)) for axes, codes in self.packs)
+                single = _Table(self.levels, packs, np.ones(len(packs[0][1])))
+            self._single[k] = single
         return self._single[k]
 
     def clipped(self, k: int, kind: type[np.unsignedinteger]) -> Unsigned:
@@ -167,11 +191,9 @@ class _Outer:
         """The weight of every group, made once for the same weights."""
         same = tuple(map(id, weights))
         known = self._weights.get(same)
-        return (
-            self._weights.put(same, weights, rollup.weigh_keys(self.keys, weights, cards))
-            if known is None
-            else known[1]
-        )
+        if known is not None:
+            return known[1]
+        return self._weights.put(same, weights, rollup.weigh_keys(self.keys, weights, cards))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,18 +221,13 @@ class Cells:
         if self.keys is not None or self.wide is not None:
             return self
         if self.outer is None:
-            keys = np.flatnonzero(
-                self.sizes != 0
-            )  # several times faster than of the numbers themselves
+            # `!= 0` makes this several times faster than of the numbers themselves.
+            keys = np.flatnonzero(self.sizes != 0)
             return Cells(self.rollup, self.levels, self.sizes.take(keys), keys)
         sizes = self.sizes.reshape(-1, len(self.outer.keys)).T
         group, inner = np.nonzero(sizes)
-        return Cells(
-            self.rollup,
-            self.levels,
-            sizes[group, inner],
-            self.outer.keys.take(group) * sizes.shape[1] + inner,
-        )
+        keys = self.outer.keys.take(group) * sizes.shape[1] + inner
+        return Cells(self.rollup, self.levels, sizes[group, inner], keys)
 
     def codes(self, axis: int) -> Index:
         """Every group's code on an axis, of compact cells."""
@@ -218,16 +235,11 @@ class Cells:
         for axes, packed in self.wide or ():
             if axis in axes:
                 return packed.astype(np.intp) // prod(cards[axis + 1 : axes.stop]) % cards[axis]
-        order = (
-            range(len(cards))
-            if self.last_axis is None
-            else _moved(range(len(cards)), self.last_axis)
-        )
-        return (
-            self._known
-            // prod(cards[after] for after in order[order.index(axis) + 1 :])
-            % cards[axis]
-        )
+        order: Sequence[int] = range(len(cards))
+        if self.last_axis is not None:
+            order = _moved(order, self.last_axis)
+        after = prod(cards[other] for other in order[order.index(axis) + 1 :])
+        return self._known // after % cards[axis]
 
     @property
     def _known(self) -> Index:
@@ -239,23 +251,21 @@ class Cells:
         axis's codes.
         """
         if self.wide is not None:
-            found = np.zeros(len(kept))
+            weight = np.zeros(len(kept))
             for axes, packed in self.wide:
-                found += self.rollup.outer(weights[axes.start : axes.stop]).take(packed)
-            return float((found * kept).sum())
+                weight += self.rollup.outer(weights[axes.start : axes.stop]).take(packed)
+            return float((weight * kept).sum())
         cards = self.rollup.cards_at(self.levels)
         if self.last_axis is not None:
             weights, cards = (_moved(each, self.last_axis) for each in (weights, cards))
         if self.keys is not None:
-            found = self.rollup.weigh_keys(self.keys, weights, cards)
-            found *= kept
-            return float(found.sum())
+            weight = self.rollup.weigh_keys(self.keys, weights, cards)
+            weight *= kept
+            return float(weight.sum())
         if self.outer is not None:
             split = self.outer.axes
-            lines, places = (
-                self.rollup.outer(weights[split:]),
-                self.outer.weigh(self.rollup, weights[:split], cards),
-            )
+            lines = self.rollup.outer(weights[split:])
+            places = self.outer.weigh(self.rollup, weights[:split], cards)
         else:
             split = _middle(tuple(cards))
             lines, places = self.rollup.outer(weights[:split]), self.rollup.outer(weights[split:])
@@ -282,10 +292,8 @@ class Cells:
         if self.keys is None or self.last_axis is not None or max(prod(cards[:split]), low) > DENSE:
             return [_sums(self.codes(axis), kept, card) for axis, card in enumerate(cards)]
         high = self.keys // low
-        upper, lower = (
-            _sums(high, kept, prod(cards[:split])),
-            _sums(self.keys - high * low, kept, low),
-        )
+        upper = _sums(high, kept, prod(cards[:split]))
+        lower = _sums(self.keys - high * low, kept, low)
         return [*_along_each(upper, cards[:split]), *_along_each(lower, cards[split:])]
 
     def find(self, codes: Sequence[Unsigned]) -> Index:
@@ -298,12 +306,11 @@ class Cells:
             places.append(rank[codes[column]])
         cards = self.rollup.cards_at(self.levels)
         if self.wide is not None:
-            theirs = self.rollup.pack(self.levels, places, [axes for axes, _ in self.wide])
-            both = [
-                np.concatenate((ours, packed))
-                for (_, ours), (_, packed) in zip(self.wide, theirs, strict=True)
-            ]
-            rank = ranks(both, [prod(cards[axis] for axis in axes) for axes, _ in self.wide])
+            runs = [axes for axes, _ in self.wide]
+            theirs = self.rollup.pack(self.levels, places, runs)
+            pairs = zip(self.wide, theirs, strict=True)
+            both = [np.concatenate((ours, packed)) for (_, ours), (_, packed) in pairs]
+            rank = ranks(both, [prod(cards[axis] for axis in axes) for axes in runs])
             where = np.empty(len(rank), dtype=np.intp)
             where[rank[: len(self.sizes)]] = np.arange(len(self.sizes))
             return where[rank[len(self.sizes) :]]
@@ -323,18 +330,17 @@ class Cells:
         """
         if self.wide is not None:
             cards = self.rollup.cards_at(self.levels)
-            told = [
-                packed // prod(cards[max(axes, its.start) : its.stop])
-                for its, packed in self.wide
-                if its.start < axes
+            separating = [
+                packed // prod(cards[max(axes, run.start) : run.stop])
+                for run, packed in self.wide
+                if run.start < axes
             ]
-            changed = np.any([packed[1:] != packed[:-1] for packed in told], axis=0)
+            changed = np.any([packed[1:] != packed[:-1] for packed in separating], axis=0)
         else:
             group = self._known // prod(self.rollup.cards_at(self.levels)[axes:])
             changed = group[1:] != group[:-1]
-        return np.concatenate(
-            (np.zeros(min(len(self.sizes), 1), dtype=np.intp), np.cumsum(changed))
-        )
+        first = np.zeros(min(len(self.sizes), 1), dtype=np.intp)
+        return np.concatenate((first, np.cumsum(changed)))
 
 
 class Rollup:
@@ -354,12 +360,10 @@ class Rollup:
         keep_bytes: int = 256 << 20,
     ) -> None:
         if len(count) and not count.min():
-            some = np.flatnonzero(count)
-            codes, carried = (
-                [column[some] for column in codes],
-                [column[some] for column in carried],
-            )
-            count = count[some]
+            rows = np.flatnonzero(count)
+            codes = [column[rows] for column in codes]
+            carried = [column[rows] for column in carried]
+            count = count[rows]
         sizes = count.astype(np.float64)
         often = [np.bincount(column, sizes) for column in (*codes, *carried)]
         seen = [np.flatnonzero(number) for number in often]
@@ -367,29 +371,19 @@ class Rollup:
         """The column of every axis that is not carried."""
         self.real: list[list[Index]] = []
         """For every axis and level the real code of every code used here."""
-        self._up: list[
-            list[Index]
-        ] = []  # for every axis and level the code of every leaf that occurs
+        # For every axis and level the code of every leaf that occurs.
+        self._up: list[list[Index]] = []
         base: list[Unsigned] = []
         order = [*self.axes, *range(len(codes), len(seen))]
         for j in order:
-            leaves, column, its_maps = (
-                seen[j],
-                (*codes, *carried)[j],
-                maps[j] if j < len(codes) else None,
-            )
-            levels = (
-                [leaves]
-                if its_maps is None
-                else [np.asarray(level_map)[leaves] for level_map in its_maps]
-            )
-            found = [np.unique(level, return_inverse=True) for level in levels]
-            self.real.append([real.astype(np.intp) for real, _ in found])
-            self._up.append([inverse.astype(np.intp) for _, inverse in found])
-            rank = np.zeros(
-                int(leaves.max(initial=0)) + 1,
-                dtype=np.uint16 if len(leaves) <= 1 << 16 else np.uint32,
-            )
+            leaves, column = seen[j], (*codes, *carried)[j]
+            levels: list[npt.NDArray[np.integer]] = [leaves]
+            if j < len(codes):
+                levels = [np.asarray(level_map)[leaves] for level_map in maps[j]]
+            distinct = [np.unique(level, return_inverse=True) for level in levels]
+            self.real.append([real.astype(np.intp) for real, _ in distinct])
+            self._up.append([inverse.astype(np.intp) for _, inverse in distinct])
+            rank = np.zeros(int(leaves.max(initial=0)) + 1, dtype=_pack_type(len(leaves)))
             rank[leaves] = np.arange(len(leaves))
             base.append(rank.take(column, mode="clip"))
         self._cards = [[len(real) for real in axis] for axis in self.real]
@@ -398,9 +392,8 @@ class Rollup:
         self.total = float(count.sum())
         bottom = (0,) * len(self.real)
         self._base = _Table(bottom, self.pack(bottom, base), sizes)
-        self._kept = _Kept(
-            [self._base], np.zeros((1, len(bottom)), dtype=np.int16), np.array([len(count)])
-        )
+        levels_kept = np.zeros((1, len(bottom)), dtype=np.int16)
+        self._kept = _Kept([self._base], levels_kept, np.array([len(count)]))
         self._keeping = Lock()
         self._own = local()
         self._spare = keep_bytes
@@ -446,18 +439,16 @@ class Rollup:
         """
         cards = cards[: len(weights)]
         split = _middle(tuple(cards))
-        if (
-            len(cards) > 2 and prod(cards) > HALF * HALF
-        ):  # the halves would be large themselves: halve them again
+        if len(cards) > 2 and prod(cards) > HALF * HALF:
+            # The halves would be large themselves: halve them again.
             left, right = np.divmod(keys, prod(cards[split:]))
-            return self.weigh_keys(left, weights[:split], cards[:split]) + self.weigh_keys(
-                right, weights[split:], cards[split:]
-            )
+            first = self.weigh_keys(left, weights[:split], cards[:split])
+            return first + self.weigh_keys(right, weights[split:], cards[split:])
         high, low = self.outer(weights[:split]), self.outer(weights[split:])
         left = keys // len(low)
-        found = high.take(left)
-        found += low.take(keys - left * len(low))
-        return found
+        weight = high.take(left)
+        weight += low.take(keys - left * len(low))
+        return weight
 
     def outer(self, weights: Sequence[Floats]) -> Floats:
         """The sum of weights for every combination of values, made once for the same weights."""
@@ -497,20 +488,20 @@ class Rollup:
         `penalty` gives what groups of these sizes add; from k on it is 0, whatever the size.
         """
         worth = np.concatenate(([0, 0], penalty(np.arange(1, k + 2))))
-        bends = np.diff(worth, n=2)  # of a sum that bends at few sizes only, whatever k
+        bends = np.diff(worth, n=2)  # not 0 at few sizes only, whatever k
         for some in self._alike(asks, k):
             if isinstance(some, Cells):
                 yield some.levels, float(penalty(some.sizes).sum())
                 continue
             table, nodes, axis, kind = some
             single = table.single(k)
-            if single is not None and (last := self._last(axis, nodes)) is not None:
+            last = None if single is None else self._last(axis, nodes)
+            if single is not None and last is not None:
                 yield from self._tallied(single, nodes, axis, last, bends)
                 continue
             for groups in self._sorted(table, nodes, axis, k, kind):
-                sums = np.add.reduceat(
-                    penalty(groups.sizes), np.concatenate(([0], groups.stops[:-1]))
-                )
+                starts = np.concatenate(([0], groups.stops[:-1]))
+                sums = np.add.reduceat(penalty(groups.sizes), starts)
                 yield from zip(groups.nodes, sums.tolist(), strict=True)
 
     def _alike(self, asks: Iterable[Ask], k: int) -> Iterator[Cells | _Batch]:
@@ -550,11 +541,9 @@ class Rollup:
             bits = int(rank.max()).bit_length()
             last = _Last((up << bits) + rank, bits, (int(up[-1]) + 1) << bits)
         widest = max(prod(_without(self.cards_at(levels), axis)) for levels in nodes) * last.values
-        return (
-            None
-            if widest > WIDEST
-            else last._replace(kind=np.uint32 if widest <= 1 << 32 else np.uint64)
-        )
+        if widest > WIDEST:
+            return None
+        return last._replace(kind=np.uint32 if widest <= 1 << 32 else np.uint64)
 
     def _tallied(
         self,
@@ -598,13 +587,12 @@ class Rollup:
 
     def _below(self, whole: Cells, k: int) -> Cells:
         small = np.flatnonzero(whole.sizes < k)
-        wide = (
-            None
-            if whole.wide is None
-            else tuple((axes, packed.take(small)) for axes, packed in whole.wide)
-        )
+        sizes = whole.sizes.take(small)
+        if whole.wide is not None:
+            wide = tuple((axes, packed.take(small)) for axes, packed in whole.wide)
+            return Cells(self, whole.levels, sizes, wide=wide)
         keys = None if whole.keys is None else whole.keys.take(small)
-        return Cells(self, whole.levels, whole.sizes.take(small), keys, wide)
+        return Cells(self, whole.levels, sizes, keys)
 
     def _sorted(
         self,
@@ -623,14 +611,12 @@ class Rollup:
         """
         rows, bits = len(table.sizes), k.bit_length()
         card = 1 if axis is None else self._cards[axis][nodes[0][axis]]
-        keys = self._keys(
-            table, nodes, axis, _Last(np.arange(card) << bits, bits, card << bits, kind)
-        )
+        written = _Last(np.arange(card) << bits, bits, card << bits, kind)
+        keys = self._keys(table, nodes, axis, written)
         keys += table.clipped(k, kind)
         keys.sort(axis=1)
-        cell = np.right_shift(
-            keys, kind(bits), out=self._scratch("cell", keys.size, kind).reshape(keys.shape)
-        )
+        cell = self._scratch("cell", keys.size, kind).reshape(keys.shape)
+        np.right_shift(keys, kind(bits), out=cell)
         keys &= kind((1 << bits) - 1)
         ends = self._scratch("ends", keys.size, np.bool_).reshape(keys.shape)
         np.not_equal(cell[:, 1:], cell[:, :-1], out=ends[:, :-1])
@@ -669,21 +655,18 @@ class Rollup:
         strides, empty = [last.values] * len(nodes), True
         for axes, codes in reversed(table.packs):
             own = axis if axis in axes else None
-            added = np.empty(
-                (len(nodes), prod(self._cards[each][table.levels[each]] for each in axes)),
-                dtype=kind,
-            )
-            told = own is not None
+            values_of_pack = prod(self._cards[each][table.levels[each]] for each in axes)
+            added = np.empty((len(nodes), values_of_pack), dtype=kind)
+            separates = own is not None
             for node, levels in enumerate(nodes):
                 look_up, values = self._look_up(axes, table.levels, levels, kind, own)
                 np.multiply(look_up, kind(strides[node]), out=added[node])
                 strides[node] *= values
-                told |= values > 1
+                separates |= values > 1
             if own is not None:
-                added += last.codes.take(self._along(axes, own, table.levels, nodes[0])).astype(
-                    kind
-                )
-            if told:
+                along = self._along(axes, own, table.levels, nodes[0])
+                added += last.codes.take(along).astype(kind)
+            if separates:
                 added.take(codes, axis=1, out=keys if empty else other, mode="clip")
                 if not empty:
                     keys += other
@@ -743,9 +726,8 @@ class Rollup:
             return
         yield from self._walk(cells, axis + 1, high)
         for level in range(cells.levels[axis] + 1, high[axis] + 1):
-            cells = self._roll(
-                self._table(cells), (*cells.levels[:axis], level, *cells.levels[axis + 1 :])
-            ).compact
+            coarser = (*cells.levels[:axis], level, *cells.levels[axis + 1 :])
+            cells = self._roll(self._table(cells), coarser).compact
             yield from self._walk(cells, axis + 1, high)
 
     def _block(self, cells: Cells, axis: int) -> tuple[Sizes, _Outer] | None:
@@ -769,9 +751,8 @@ class Rollup:
         place[last[:-1] + 1] = 1
         # Integers up to 2^24 are exact in 32 bits, and so is any sum of sizes that is no larger:
         # half the memory to pass.
-        array: npt.NDArray[Any] = np.zeros(
-            inner * len(last), dtype=np.float32 if self.total < 1 << 24 else np.float64
-        )
+        kind = np.float32 if self.total < 1 << 24 else np.float64
+        array: npt.NDArray[Any] = np.zeros(inner * len(last), dtype=kind)
         array[(cells.keys - group * inner) * len(last) + np.cumsum(place)] = cells.sizes
         return array.reshape(*cards[axis:], len(last)), _Outer(axis, group.take(last))
 
@@ -783,20 +764,14 @@ class Rollup:
         """
         first, inner = outer.axes, len(self.axes) - outer.axes
         arrays = [array] * (inner + 1)
-        for node in product(
-            *(range(levels[axis], high[axis] + 1) for axis in range(first, first + inner))
-        ):
+        ranges = [range(levels[axis], high[axis] + 1) for axis in range(first, first + inner)]
+        for node in product(*ranges):
             risen = max((p for p in range(inner) if node[p] > levels[first + p]), default=None)
             if risen is not None:
-                arrays[risen + 1 :] = [
-                    self._add(arrays[risen + 1], risen, first + risen, node[risen])
-                ] * (inner - risen)
-            yield Cells(
-                self,
-                (*levels[:first], *node, *levels[first + inner :]),
-                arrays[inner].reshape(-1),
-                outer=outer,
-            )
+                added = self._add(arrays[risen + 1], risen, first + risen, node[risen])
+                arrays[risen + 1 :] = [added] * (inner - risen)
+            here = (*levels[:first], *node, *levels[first + inner :])
+            yield Cells(self, here, arrays[inner].reshape(-1), outer=outer)
 
     def _add(self, array: Sizes, dimension: int, axis: int, level: int) -> Sizes:
         """The array with one axis a level higher: values are in tree order, so those that merge are
@@ -828,17 +803,15 @@ class Rollup:
             return Cells(self, levels, np.zeros(0), np.zeros(0, dtype=np.intp))
         if cells > WIDEST:
             return self._roll_wide(table, levels, cards)
-        told = [
-            (axes, codes) for axes, codes in table.packs if prod(cards[axis] for axis in axes) > 1
-        ]
-        if not told:
+        separating = [pack for pack in table.packs if prod(cards[axis] for axis in pack[0]) > 1]
+        if not separating:
             return Cells(self, levels, np.array([table.sizes.sum()]))
-        key, other = (self._scratch(name, len(table.sizes), np.intp) for name in ("key", "other"))
-        for place, (axes, codes) in enumerate(told):
+        key = self._scratch("key", len(table.sizes), np.intp)
+        other = self._scratch("other", len(table.sizes), np.intp)
+        for place, (axes, codes) in enumerate(separating):
             look_up, _ = self._look_up(axes, table.levels, levels)
-            (look_up * prod(cards[axes.stop :])).take(
-                codes, out=other if place else key, mode="clip"
-            )
+            scaled = look_up * prod(cards[axes.stop :])
+            scaled.take(codes, out=other if place else key, mode="clip")
             if place:
                 key += other
         if cells <= max(SPARSE * len(table.sizes), PACK):
@@ -850,16 +823,13 @@ class Rollup:
             (axes, self._look_up(axes, table.levels, levels, np.uint32)[0].take(packed))
             for axes, packed in table.packs
         ]
-        rank = ranks(
-            [packed for _, packed in packs],
-            [prod(cards[axis] for axis in axes) for axes, _ in packs],
-        )
+        values = [prod(cards[axis] for axis in axes) for axes, _ in packs]
+        rank = ranks([packed for _, packed in packs], values)
         sizes = _sums(rank, table.sizes, int(rank.max()) + 1)
-        one = np.empty(len(sizes), dtype=np.intp)
-        one[rank] = np.arange(len(rank))
-        return Cells(
-            self, levels, sizes, wide=tuple((axes, packed.take(one)) for axes, packed in packs)
-        )
+        row = np.empty(len(sizes), dtype=np.intp)  # one of every group
+        row[rank] = np.arange(len(rank))
+        wide = tuple((axes, packed.take(row)) for axes, packed in packs)
+        return Cells(self, levels, sizes, wide=wide)
 
     def _look_up(
         self,
@@ -884,14 +854,15 @@ class Rollup:
         known = self._looked_up.get(asked)
         if known is not None:
             return known[1], cast(int, known[0])
-        found, values = np.zeros(1, dtype=np.intp), 1
+        numbers, values = np.zeros(1, dtype=np.intp), 1
         for axis in reversed(axes):
             if axis == left_out:
-                found = np.tile(found, self._cards[axis][fine[axis]])
+                numbers = np.tile(numbers, self._cards[axis][fine[axis]])
             else:
-                found = (self._to(axis, fine[axis], coarse[axis])[:, None] * values + found).ravel()
+                codes = self._to(axis, fine[axis], coarse[axis])
+                numbers = (codes[:, None] * values + numbers).ravel()
                 values *= self._cards[axis][coarse[axis]]
-        return self._looked_up.put(asked, values, found.astype(kind)), values
+        return self._looked_up.put(asked, values, numbers.astype(kind)), values
 
     def _along(self, axes: range, axis: int, fine: Levels, coarse: Levels) -> Index:
         """For every value of a pack at the fine levels the code of one axis at the coarse ones."""
@@ -901,44 +872,38 @@ class Rollup:
             return known[1]
         inner = prod(self._cards[each][fine[each]] for each in range(axis + 1, axes.stop))
         outer = prod(self._cards[each][fine[each]] for each in range(axes.start, axis))
-        return self._looked_up.put(
-            asked, None, np.tile(np.repeat(self._to(axis, fine[axis], coarse[axis]), inner), outer)
-        )
+        codes = np.repeat(self._to(axis, fine[axis], coarse[axis]), inner)
+        return self._looked_up.put(asked, None, np.tile(codes, outer))
 
     def _to(self, axis: int, fine: int, coarse: int) -> Index:
         """The coarse level's code of every code of the fine level."""
-        found = self._between.get((axis, fine, coarse))
-        if found is None:
-            found = np.empty(self._cards[axis][fine], dtype=np.intp)
-            found[self._up[axis][fine]] = self._up[axis][coarse]
-            self._between[axis, fine, coarse] = found
-        return found
+        codes = self._between.get((axis, fine, coarse))
+        if codes is None:
+            codes = np.empty(self._cards[axis][fine], dtype=np.intp)
+            codes[self._up[axis][fine]] = self._up[axis][coarse]
+            self._between[axis, fine, coarse] = codes
+        return codes
 
     # Tables, and which are kept
 
     def _table(self, cells: Cells) -> _Table:
         """A table to roll up from."""
         cells = cells.compact
+        sizes = cells.sizes.astype(np.float64, copy=False)
         if cells.wide is not None:
             columns = [cells.codes(axis) for axis in range(len(self.real))]
-            return _Table(
-                cells.levels,
-                self.pack(cells.levels, columns),
-                cells.sizes.astype(np.float64, copy=False),
-            )
+            return _Table(cells.levels, self.pack(cells.levels, columns), sizes)
         keys, cards = cells.keys, self.cards_at(cells.levels)
         assert keys is not None
         packs: list[tuple[range, Unsigned]] = []
         for axes in reversed(packs_of(cards, PACK)):
             size = prod(cards[axis] for axis in axes)
-            rest = keys // size if axes.start else None
-            packs.append(
-                (axes, (keys if rest is None else keys - rest * size).astype(_pack_type(size)))
-            )
-            keys = rest if rest is not None else keys
-        return _Table(
-            cells.levels, tuple(reversed(packs)), cells.sizes.astype(np.float64, copy=False)
-        )
+            packed = keys
+            if axes.start:
+                rest = keys // size
+                packed, keys = keys - rest * size, rest
+            packs.append((axes, packed.astype(_pack_type(size))))
+        return _Table(cells.levels, tuple(reversed(packs)), sizes)
 
     def pack(
         self,
@@ -948,16 +913,15 @@ class Rollup:
     ) -> Packs:
         """Packs of the codes of every axis."""
         cards = self.cards_at(levels)
-        found: list[tuple[range, Unsigned]] = []
+        packs: list[tuple[range, Unsigned]] = []
         for axes in packs_of(cards, PACK) if runs is None else runs:
-            packed = np.zeros(
-                len(columns[axes.start]), dtype=_pack_type(prod(cards[axis] for axis in axes))
-            )
+            kind = _pack_type(prod(cards[axis] for axis in axes))
+            packed = np.zeros(len(columns[axes.start]), dtype=kind)
             for axis in axes:
                 packed *= packed.dtype.type(max(cards[axis], 1) if axis > axes.start else 1)
                 packed += columns[axis].astype(packed.dtype)
-            found.append((axes, packed))
-        return tuple(found)
+            packs.append((axes, packed))
+        return tuple(packs)
 
     def _nearest(self, levels: Levels) -> _Table:
         """The smallest table at least as fine as a node; an intermediate one is made once it would
@@ -969,18 +933,19 @@ class Rollup:
             fine = np.flatnonzero((kept.levels <= np.array(levels, dtype=np.int16)).all(axis=1))
             table = kept.tables[int(fine[kept.rows[fine].argmin()])]
         rows = len(table.sizes)
-        if rows > SMALL:
-            step = self._intermediate(table.levels, levels, rows / STEP)
-            if step is not None:
-                self._wanted[step] = self._wanted.get(step, 0) + 1
-                if self._wanted[step] >= (WANTED if prod(self.cards_at(step)) > rows else 1):
-                    self._wanted[step] = -1 << 30
-                    table = self._shared(table, step)
-                    made = self._table(self._roll(table, step))
-                    if len(made.sizes) * 2 < rows:
-                        self._keep(made)
-                        return made
-        return table
+        step = self._intermediate(table.levels, levels, rows / STEP) if rows > SMALL else None
+        if step is None:
+            return table
+        self._wanted[step] = self._wanted.get(step, 0) + 1
+        if self._wanted[step] < (WANTED if prod(self.cards_at(step)) > rows else 1):
+            return table
+        self._wanted[step] = -1 << 30  # never again
+        table = self._shared(table, step)
+        smaller = self._table(self._roll(table, step))
+        if len(smaller.sizes) * 2 >= rows:
+            return table
+        self._keep(smaller)
+        return smaller
 
     def _shared(self, table: _Table, step: Levels) -> _Table:
         """A table to make an intermediate one from: where a large one is asked for several, what
@@ -992,20 +957,17 @@ class Rollup:
         steps = self._steps.setdefault(table.levels, [])
         between = {tuple(map(min, step, other)) for other in steps} - self._tried
         steps.append(step)
-        some = [
-            (estimate, levels)
-            for levels in between
-            if (estimate := self._estimate(self._log_cells(levels))) <= SHARED * rows
-        ]
-        if not some:
+        estimates = [(self._estimate(self._log_cells(levels)), levels) for levels in between]
+        worthwhile = [pair for pair in estimates if pair[0] <= SHARED * rows]
+        if not worthwhile:
             return table
-        common = max(some)[1]  # the finest, which most can be made from
+        _, common = max(worthwhile)  # the finest, which most can be made from
         self._tried.add(common)
-        made = self._table(self._roll(table, common))
-        if len(made.sizes) > SHARED * rows:
+        shared = self._table(self._roll(table, common))
+        if len(shared.sizes) > SHARED * rows:
             return table
-        self._keep(made)
-        return made
+        self._keep(shared)
+        return shared
 
     def _keep(self, table: _Table) -> None:
         size = table.sizes.nbytes + sum(codes.nbytes for _, codes in table.packs)
@@ -1014,9 +976,8 @@ class Rollup:
                 self._spare -= size
                 kept = self._kept
                 levels = np.vstack([kept.levels, np.array(table.levels, dtype=np.int16)])
-                self._kept = _Kept(
-                    [*kept.tables, table], levels, np.append(kept.rows, len(table.sizes))
-                )
+                rows = np.append(kept.rows, len(table.sizes))
+                self._kept = _Kept([*kept.tables, table], levels, rows)
 
     def _intermediate(self, fine: Levels, coarse: Levels, rows: float) -> Levels | None:
         """The node between two estimated at no more than `rows` groups, by the steps that merge
@@ -1029,11 +990,8 @@ class Rollup:
         while self._estimate(cells) > rows:
             best, axis = 0.0, -1
             for a, level in enumerate(levels):
-                if (
-                    level < coarse[a]
-                    and self._log_card[a][level] - self._log_card[a][level + 1] > best
-                ):
-                    best, axis = self._log_card[a][level] - self._log_card[a][level + 1], a
+                if level < coarse[a] and self.spread(a, level, level + 1) > best:
+                    best, axis = self.spread(a, level, level + 1), a
             if axis < 0:
                 return None
             levels[axis] += 1
@@ -1057,9 +1015,9 @@ class Rollup:
         log_cells = self._log_cells(levels)
         place = int(log_cells)
         seen = groups / max(self._guess(log_cells), 1.0)
-        self._correction[place] = (
-            seen if place not in self._correction else (3 * self._correction[place] + seen) / 4
-        )
+        if place in self._correction:
+            seen = (3 * self._correction[place] + seen) / 4
+        self._correction[place] = seen
 
     def _log_cardinality(self, axis: int) -> list[float]:
         """Between the logarithm of the number of values and their entropy, for every level: how
@@ -1077,9 +1035,8 @@ def _along_each(values: Floats, cards: Sequence[int]) -> Iterator[Floats]:
     """The sums of an array's values along every axis but one, for each."""
     array = values.reshape(cards)
     for axis in range(len(cards)):
-        yield array.sum(
-            axis=tuple(other for other in range(len(cards)) if other != axis), dtype=np.float64
-        )
+        others = tuple(other for other in range(len(cards)) if other != axis)
+        yield array.sum(axis=others, dtype=np.float64)
 
 
 def _finer(levels: Levels, axis: int) -> Levels:
@@ -1102,16 +1059,15 @@ def _pack_type(size: int) -> type[np.unsignedinteger]:
 
 def _sums(places: npt.NDArray[np.integer], sizes: Floats, cells: int) -> Floats:
     """The sum of sizes at every place."""
-    found: Floats = np.bincount(places, sizes, cells).astype(np.float64, copy=False)
-    return found
+    sums: Floats = np.bincount(places, sizes, cells).astype(np.float64, copy=False)
+    return sums
 
 
 def _sums_by_key(keys: Index, sizes: Floats, cells: int) -> tuple[Floats, Index]:
     """The sums of sizes for every key that occurs, and those keys, ascending."""
     bits = int(sizes.max(initial=0)).bit_length()
-    if (
-        cells << bits <= WIDEST
-    ):  # key and size in one number: sorting numbers is several times faster than their order
+    if cells << bits <= WIDEST:
+        # Key and size in one number: sorting numbers is several times faster than their order.
         keys <<= bits
         keys += sizes.astype(np.intp)
         keys.sort()

@@ -28,7 +28,7 @@ from shoal.ledger.entries import (
     Completed,
     Cost,
     Created,
-    Facts,
+    EntryFacts,
     Gamma,
     GammaSet,
     LedgerEntry,
@@ -43,7 +43,7 @@ from shoal.log.custody import exposed
 from shoal.log.sqlite import Sqlite
 from shoal.log.store import Log
 from shoal.log.witness import Witness
-from shoal.methods import Method, Progress, Schema, require_people
+from shoal.methods import Method, Progress, require_people
 from shoal.privacy.promises import DifferentialPrivacy, Promise
 from shoal.releases.certificate import Certificate, plain
 from shoal.releases.facts import Entered
@@ -65,7 +65,7 @@ LEDGER = Purpose(
 
 _KEY = 32  # bytes of the secret that fingerprints are made with
 
-F = TypeVar("F", bound=Facts)
+F = TypeVar("F", bound=EntryFacts)
 
 
 class _Append(Protocol):
@@ -333,7 +333,7 @@ class Ledger:
         destination = directory
         if isinstance(directory, str | os.PathLike):
             destination = Destination(directory)
-        promise = method.promise(Schema.of(table))
+        promise = method.promise(table.schema)
         # All of this before anything is spent.
         require_people(method, table)
         if isinstance(destination, Destination):

@@ -26,6 +26,7 @@ __all__ = [
     "Completed",
     "Cost",
     "Created",
+    "EntryFacts",
     "Gamma",
     "GammaSet",
     "LedgerEntry",
@@ -204,7 +205,7 @@ class Together:
         }
 
 
-class Facts(Protocol):
+class EntryFacts(Protocol):
     """What the records of all kinds of entries have in common."""
 
     what: ClassVar[str]
@@ -419,7 +420,7 @@ class Adopted:
         return {"witness": self.witness, "lost": self.lost, **self.cost.to_dict()}
 
 
-_KINDS: dict[str, type[Facts]] = {
+_KINDS: dict[str, type[EntryFacts]] = {
     kind.what: kind
     for kind in (
         Created,

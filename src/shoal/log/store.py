@@ -11,10 +11,10 @@ from typing import Any, Protocol
 from shoal.errors import FileError
 from shoal.log.chain import START, Head, Link, Purpose, Row, breaks, link
 
-__all__ = ["Connection", "Database", "Log", "Turn"]
+__all__ = ["Database", "Log", "LogConnection", "Turn"]
 
 
-class Connection(Protocol):
+class LogConnection(Protocol):
     """What the connections of both databases have in common."""
 
     def execute(self, statement: Any, values: Sequence[Any] = ..., /) -> Any: ...
@@ -58,7 +58,7 @@ class Database(Protocol):
 class Turn:
     """A transaction: what the log holds at this moment."""
 
-    def __init__(self, connection: Connection, database: Database) -> None:
+    def __init__(self, connection: LogConnection, database: Database) -> None:
         self._connection = connection
         self._database = database
 

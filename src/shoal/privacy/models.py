@@ -53,6 +53,7 @@ __all__ = [
     "BetaLikeness",
     "DeltaDisclosure",
     "DeltaPresence",
+    "Distance",
     "DistinctDiversity",
     "EntropyDiversity",
     "KAnonymity",

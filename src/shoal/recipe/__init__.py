@@ -4,7 +4,7 @@ The doors use it.
 """
 
 from shoal.recipe.drafting import draft
-from shoal.recipe.running import Checked, Recipe
+from shoal.recipe.running import CheckedRecipe, Recipe
 from shoal.recipe.schema import BUILDERS, METHODS, MODELS, options_of
 
-__all__ = ["BUILDERS", "METHODS", "MODELS", "Checked", "Recipe", "draft", "options_of"]
+__all__ = ["BUILDERS", "METHODS", "MODELS", "CheckedRecipe", "Recipe", "draft", "options_of"]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from shoal.releases.certificate import Certificate
     from shoal.releases.release import Release
 
-__all__ = ["Checked", "Recipe"]
+__all__ = ["CheckedRecipe", "Recipe"]
 
 Made = TypeVar("Made")
 
@@ -41,7 +41,7 @@ _LOOKED_AT = 1000  # folders in which an earlier release is looked for
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedRecipe:
     """A recipe that was checked against its table, which it can release."""
 
     recipe: "Recipe"
@@ -69,7 +69,7 @@ class Recipe:
         return cls(written.path, written.content, written.digest)
 
     @classmethod
-    def check(cls, path: str | os.PathLike[str]) -> Checked:
+    def check(cls, path: str | os.PathLike[str]) -> CheckedRecipe:
         """As `load`, with its table, after a look at all it names: hierarchies, method, source.
 
         Nothing is released.
@@ -82,7 +82,7 @@ class Recipe:
         table = _Examination(recipe, wrong).table()
         if table is None or wrong:
             raise mistakes(written.path, wrong)
-        return Checked(recipe, table)
+        return CheckedRecipe(recipe, table)
 
     # What it names
 

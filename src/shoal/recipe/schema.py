@@ -9,7 +9,7 @@ checked here, ranges there.
 import datetime as dt
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import UnionType
@@ -60,12 +60,12 @@ PLACEHOLDER = "?"
 """Stands in a draft where only a person can decide; a recipe with one left is refused."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Choices:
     """Things of which a section of a recipe chooses one, by the value of its `key`."""
 
     key: str
-    names: tuple[str, ...]
+    names: Collection[str]
     thing: Callable[[str], Callable[..., Any]]
 
 
@@ -94,7 +94,7 @@ _BUILDERS: dict[str, Callable[..., Hierarchy]] = {
     "suppress": build.suppress,
 }
 
-METHODS = Choices("name", tuple(CATALOGUE), lambda name: entry_of(name).method)
+METHODS = Choices("name", CATALOGUE, lambda name: entry_of(name).method)
 """Ways to release."""
 
 MODELS = Choices("model", tuple(models.MODELS), models.MODELS.__getitem__)

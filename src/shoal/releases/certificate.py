@@ -25,11 +25,11 @@ from shoal.exact.numbers import printed
 from shoal.privacy.models import MODELS, DeltaPresence
 from shoal.privacy.promises import Promise
 from shoal.releases.layout import COUNT, released
-from shoal.releases.sealed import Document, sealed, unsealed
+from shoal.releases.sealed import DocumentKind, sealed, unsealed
 
 __all__ = ["DOCUMENT", "Certificate", "certify", "plain"]
 
-DOCUMENT = Document(
+DOCUMENT = DocumentKind(
     key="certificate",
     version=2,
     called="certificate",

@@ -14,13 +14,13 @@ from typing import Any
 
 from shoal.errors import FileError
 
-__all__ = ["Document", "canonical", "seal_of", "sealed", "unsealed"]
+__all__ = ["DocumentKind", "canonical", "seal_of", "sealed", "unsealed"]
 
 _SEAL = "seal"
 
 
 @dataclass(frozen=True)
-class Document:
+class DocumentKind:
     """A kind of document: what it is called, the version of its layout, and where readers get it.
 
     The version is written under the `key`. It goes up with every change that older readers would
@@ -38,10 +38,10 @@ class Document:
         return FileError(f"this is not a valid {self.called}", self.get_it)
 
 
-def sealed(content: Mapping[str, Any], document: Document) -> str:
+def sealed(content: Mapping[str, Any], document: DocumentKind) -> str:
     """The content in its canonical form, with version and seal.
 
-    >>> note = Document("note", 1, "note", "ask for one")
+    >>> note = DocumentKind("note", 1, "note", "ask for one")
     >>> print(sealed({"text": "hello"}, note))
     {
      "note": 1,
@@ -54,10 +54,10 @@ def sealed(content: Mapping[str, Any], document: Document) -> str:
     return canonical({**versioned, _SEAL: seal_of(versioned)})
 
 
-def unsealed(text: str, document: Document, keys: Collection[str]) -> dict[str, Any]:
+def unsealed(text: str, document: DocumentKind, keys: Collection[str]) -> dict[str, Any]:
     """The content of a text that `sealed` wrote, with these keys; FileError for any other text.
 
-    >>> note = Document("note", 1, "note", "ask for one")
+    >>> note = DocumentKind("note", 1, "note", "ask for one")
     >>> unsealed(sealed({"text": "hello"}, note), note, ["text"])
     {'text': 'hello'}
     >>> unsealed(sealed({"text": "hello"}, note).replace("hello", "hullo"), note, ["text"])

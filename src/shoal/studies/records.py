@@ -16,7 +16,7 @@ import numpy.typing as npt
 from shoal.chance import Chance
 from shoal.data.tables import Table
 from shoal.lattice import Node
-from shoal.methods import Progress, Schema
+from shoal.methods import Progress
 from shoal.methods.personal import People, Personal, Solver
 from shoal.methods.personal.crowds import Chosen, comparable
 from shoal.methods.personal.exact import lowest
@@ -50,7 +50,7 @@ class Records:
     @classmethod
     def of(cls, table: Table, method: Personal) -> "Records":
         """The records of a table; an error if the method could not release it."""
-        method.promise(Schema.of(table))
+        method.promise(table.schema)
         people = People.of(method, table)
         counts = []
         for number, want in enumerate(people.wanted):

@@ -54,11 +54,17 @@ class CellBelief:
         return share, share
 
 
-def exact(views: Views, part: Component, shares: list[list[Fraction]]) -> Iterator[CellBelief]:
+def exact(
+    views: Views,
+    part: Component,
+    shares: list[list[Fraction]],
+) -> Iterator[CellBelief]:
     """Beliefs from whole numbers."""
     for people, own in zip(part.people, shares, strict=True):
-        values = (views.values[number] for number in part.values)
-        likely = {value: share for value, share in zip(values, own, strict=True) if share}
+        likely: dict[Value, Fraction] = {}
+        for number, share in zip(part.values, own, strict=True):
+            if share:
+                likely[views.values[number]] = share
         yield CellBelief(people, likely)
 
 
@@ -67,28 +73,32 @@ def enclosed(
 ) -> Iterator[CellBelief]:
     """Beliefs from rounded numbers, with bounds.
 
-    Where a limit lies within the bounds, whether the share is exactly the limit is found out.
+    Where a limit lies within the bounds, the share is compared with it exactly.
     """
     limits = [views.limit(views.values[number]) for number in part.values]
     bounds: dict[tuple[int, int], Bounds] = {}
     for cell in range(len(part.people)):
         for v in _able(part.constraints, cell):
             bounds[cell, v] = around(counted, counted.shares[cell][v])
-    close = [
-        (cell, v, limits[v]) for (cell, v), (low, high) in bounds.items() if low <= limits[v] < high
-    ]
+    # Only where a limit falls within the bounds is another count needed to decide.
+    close = []
+    for (cell, v), (low, high) in bounds.items():
+        if low <= limits[v] < high:
+            close.append((cell, v, limits[v]))
     tied: dict[tuple[int, int], Fraction] = {}
-    if close:
-        ties = zip(close, counted.equal(close, source), strict=True)
-        tied = {(cell, v): limit for (cell, v, limit), equal in ties if equal}
-    bounds |= {place: (limit, limit) for place, limit in tied.items()}
+    equal = counted.equal(close, source) if close else []
+    for (cell, v, limit), is_equal in zip(close, equal, strict=True):
+        if is_equal:
+            tied[cell, v] = limit
+            bounds[cell, v] = limit, limit
     for cell, people in enumerate(part.people):
-        values = {v: views.values[part.values[v]] for v in _able(part.constraints, cell)}
-        yield CellBelief(
-            people,
-            {value: tied.get((cell, v), counted.shares[cell][v]) for v, value in values.items()},
-            {value: bounds[cell, v] for v, value in values.items()},
-        )
+        shares: dict[Value, Fraction] = {}
+        own: dict[Value, Bounds] = {}
+        for v in _able(part.constraints, cell):
+            value = views.values[part.values[v]]
+            shares[value] = tied.get((cell, v), counted.shares[cell][v])
+            own[value] = bounds[cell, v]
+        yield CellBelief(people, shares, own)
 
 
 def bounded(views: Views, part: Component) -> Iterator[CellBelief]:
@@ -101,9 +111,14 @@ def bounded(views: Views, part: Component) -> Iterator[CellBelief]:
         bounds = {}
         for v, number in enumerate(part.values):
             most = min(size, *(bag[v] for bag in bags))
-            least = max(0, *(bag[v] - sum(bag) + size for bag in bags))
-            bounds[views.values[number]] = Fraction(least, size), Fraction(most, size)
-        yield CellBelief(people, {value: high for value, (_, high) in bounds.items()}, bounds)
+            # As many people of the cell as the other values of a view can serve may go without this
+            # one.
+            others = [sum(bag) - bag[v] for bag in bags]
+            least = max(0, *(size - number for number in others))
+            value = views.values[number]
+            bounds[value] = Fraction(least, size), Fraction(most, size)
+        shares = {value: high for value, (_, high) in bounds.items()}
+        yield CellBelief(people, shares, bounds)
 
 
 @dataclass(frozen=True)
@@ -115,7 +130,12 @@ class Draws:
     error: float
 
 
-def sampled(views: Views, part: Component, counted: Counted, draws: Draws) -> Iterator[CellBelief]:
+def sampled(
+    views: Views,
+    part: Component,
+    counted: Counted,
+    draws: Draws,
+) -> Iterator[CellBelief]:
     """Bounds from tables that are drawn uniformly, by one person of each cell.
 
     That person has a value or not, each time with the same probability.
@@ -124,6 +144,7 @@ def sampled(views: Views, part: Component, counted: Counted, draws: Draws) -> It
     for _ in range(draws.tries):
         drawn = counted.drawn(draws.source)
         for own, often, people in zip(hits, drawn, part.people, strict=True):
+            # One person stands for the cell, as tries must be independent for the interval to hold.
             own[_value_at(often, draws.source.randrange(len(people)))] += 1
     for cell, people in enumerate(part.people):
         shares: dict[Value, Fraction] = {}
@@ -145,7 +166,12 @@ def _value_at(often: list[int], place: int) -> int:
     raise AssertionError("a cell has fewer values than people")
 
 
-def weighed(views: Views, part: Component, guess: Estimated, error: float) -> Iterator[CellBelief]:
+def weighed(
+    views: Views,
+    part: Component,
+    guess: Estimated,
+    error: float,
+) -> Iterator[CellBelief]:
     """Bounds from weighed samples, the wider of two intervals.
 
     One is that of a normal estimate, the other Clopper and Pearson's for the effective sample size.
@@ -156,6 +182,7 @@ def weighed(views: Views, part: Component, guess: Estimated, error: float) -> It
         bounds: dict[Value, Bounds] = {}
         for v in _able(part.constraints, cell):
             value = views.values[part.values[v]]
+            # Rounding may push a mean of samples just outside 0 and 1.
             share = float(min(max(guess.shares[cell, v], 0.0), 1.0))
             low, high = clopper_pearson(round(share * guess.effective, 3), size, error)
             off = spread(error) * float(guess.deviations[cell, v])
@@ -167,6 +194,7 @@ def weighed(views: Views, part: Component, guess: Estimated, error: float) -> It
 
 def around(counted: Counted | Dense, share: Fraction) -> Bounds:
     """The bounds of a share that was rounded."""
+    # The error is relative; what was too small for floats comes on top.
     off = share * counted.error + counted.faint
     return max(share - off, Fraction(0)), min(share + off, Fraction(1))
 

@@ -72,7 +72,13 @@ def public(register: Register) -> dict[str, list[Key | None]]:
 
 
 @typed
-def truth(register: Register, data: Table, column: str, *, complete: bool = True) -> list[Value]:
+def truth(
+    register: Register,
+    data: Table,
+    column: str,
+    *,
+    complete: bool = True,
+) -> list[Value]:
     """Everybody's value in a table, by the column that names people, or otherwise row by row."""
     (secret,) = data.records([column])
     texts = [register.canonical(key) for key in secret.keys]
@@ -89,6 +95,7 @@ def truth(register: Register, data: Table, column: str, *, complete: bool = True
     (named,) = data.records([register.person])
     row: dict[str, int] = {}
     for place, code in enumerate(named.codes.tolist()):
+        # By text, as the register and the table may have read names as different types.
         if row.setdefault(named.labels[code], place) != place:
             raise InputError(
                 f"column {register.person!r} of the table names somebody twice",
@@ -120,6 +127,7 @@ def require_fit(views: Views, table: Sequence[Value]) -> None:
             "somebody in the register is not in the table", "say that the register is not complete"
         )
     for view in views.shown:
+        # The message names the view and nothing of the table.
         if Candidate("", view.members).view(table).shown != view.shown:
             raise InputError(
                 f"view {view.name!r} was not shown of this table: it has other values",
@@ -212,6 +220,7 @@ def fresh(views: Views, candidates: Iterable[Candidate]) -> list[Candidate]:
                 f"candidate {candidate.name!r} has nobody, or people who are not in the register"
             )
         name, number = candidate.name, 2
+        # Names tell views apart in every result.
         while name in taken:
             name, number = f"{candidate.name} ({number})", number + 1
         taken.add(name)
@@ -248,10 +257,16 @@ class _Selection:
     columns: _Chosen
     most: int
 
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Its size: the larger, the later it is made."""
+        return len(self.columns), len(self.people)
+
     def parts(self, places: int) -> list[tuple[frozenset[int], str]]:
         """Those whom conditions on all columns select, with as many interval ends as fit."""
         ends = len(self.people)
         while ends > 1 and self._exceeds(places, ends):
+            # Few steps, and not many fewer ends than would fit.
             ends = ends * 3 // 4
         return [
             (frozenset(people), f"{self.prefix}{text}")
@@ -260,7 +275,7 @@ class _Selection:
         ]
 
     def _exceeds(self, places: int, ends: int) -> bool:
-        """Whether selecting by so many ends goes over more people than there are places."""
+        """Whether a selection by this many ends has more people than there are places."""
         selected = self._selected(self.people, self.columns, "", ends)
         return any(used > places for used in accumulate(len(people) for people, *_ in selected))
 
@@ -286,13 +301,12 @@ def _parts(selections: Sequence[_Selection], places: int) -> dict[frozenset[int]
     """
     left = whole(places, "places", 1)
     parts: list[list[tuple[frozenset[int], str]]] = [[] for _ in selections]
-    turns = sorted(
-        range(len(selections)),
-        key=lambda turn: (len(selections[turn].columns), len(selections[turn].people)),
-    )
+    # Those with fewer conditions first, and of these the ones with few people.
+    turns = sorted(range(len(selections)), key=lambda turn: selections[turn].rank)
     for done, turn in enumerate(turns):
         parts[turn] = selections[turn].parts(left // (len(turns) - done))
-        left = max(left - sum(len(people) for people, _ in parts[turn]), 0)
+        used = sum(len(people) for people, _ in parts[turn])
+        left = max(left - used, 0)
     first: dict[frozenset[int], str] = {}
     for selected in parts:
         for people, text in selected:
@@ -301,7 +315,11 @@ def _parts(selections: Sequence[_Selection], places: int) -> dict[frozenset[int]
 
 
 def _runs(
-    people: Set[int], name: str, values: Sequence[Key | None], ends: int, most: int
+    people: Set[int],
+    name: str,
+    values: Sequence[Key | None],
+    ends: int,
+    most: int,
 ) -> Iterator[tuple[Set[int], str]]:
     """Those whom intervals of a column select that end at occurring values; of texts, single ones.
 
@@ -317,6 +335,7 @@ def _runs(
         if value is not None:
             having.setdefault(value, []).append(person)
     ordered = sorted(having)
+    # Texts have no order that an interval of them would mean anything in.
     single = bool(ordered) and isinstance(ordered[0], str)
     number = len(ordered) if single else min(ends, len(ordered))
     cuts = [len(ordered) * at // max(number, 1) for at in range(number + 1)]

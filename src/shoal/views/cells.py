@@ -98,6 +98,7 @@ def components(views: Views) -> list[Component]:
         if numbers:
             cells[tuple(numbers)].append(person)
     subtraction = _Subtraction(cells, [list(views.bag(view)) for view in views.shown])
+    # Taken before views lose their parts: a component lists all views that it came from.
     related = representatives(range(len(views.shown)), cells)
     subtraction.run()
     return list(subtraction.components(related))
@@ -108,6 +109,7 @@ def connected(views: Views) -> list[int]:
     first: dict[int, int] = {}
     pairs = []
     for number, view in enumerate(views.shown):
+        # A view is connected with the first one of each of its people, and so with all of theirs.
         pairs += [(first.setdefault(person, number), number) for person in view.members]
     root = representatives(range(len(views.shown)), pairs)
     return [root[number] for number in range(len(views.shown))]
@@ -121,7 +123,11 @@ class _Subtraction:
     falls apart into groups that have nothing to do with others.
     """
 
-    def __init__(self, cells: Mapping[tuple[int, ...], list[int]], bags: list[list[int]]) -> None:
+    def __init__(
+        self,
+        cells: Mapping[tuple[int, ...], list[int]],
+        bags: list[list[int]],
+    ) -> None:
         self.people = list(cells.values())
         self.views = list(map(set, cells))
         self.bags = bags
@@ -136,6 +142,7 @@ class _Subtraction:
         Each time a view gets smaller, so it ends.
         """
         views = range(len(self.bags))
+        # Small views are popped first: they are the ones that others contain.
         waiting = sorted(views, key=lambda k: len(self.cells_of[k]), reverse=True)
         queued = set(waiting)
         while waiting:
@@ -146,7 +153,8 @@ class _Subtraction:
             holders = set.intersection(*(self.views[cell] for cell in self.cells_of[inner]))
             for outer in sorted(holders - {inner}):
                 self._take(inner, outer)
-                near = {k for cell in self.cells_of[outer] for k in self.views[cell]} | {outer}
+                # What is left of the outer view may now lie within others, or they within it.
+                near = {outer}.union(*(self.views[cell] for cell in self.cells_of[outer]))
                 waiting += sorted(near - queued)
                 queued |= near
 
@@ -164,6 +172,7 @@ class _Subtraction:
         """What is left, in pieces; `related` has the representatives of views before it ran."""
         merged: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for numbers, people in zip(self.views, self.people, strict=True):
+            # Cells that differed only in views that were taken away have become one.
             merged[tuple(sorted(numbers))] += people
         left = (k for k, cells in enumerate(self.cells_of) if cells)
         piece = representatives(left, merged)
@@ -177,7 +186,9 @@ class _Subtraction:
             yield self._component(cells_of_piece[root], tuple(kin[related[root]]))
 
     def _component(
-        self, cells: Sequence[tuple[tuple[int, ...], list[int]]], views: tuple[int, ...]
+        self,
+        cells: Sequence[tuple[tuple[int, ...], list[int]]],
+        views: tuple[int, ...],
     ) -> Component:
         """Cells with their people as a component, in an order that depends on the bags alone.
 
@@ -186,16 +197,21 @@ class _Subtraction:
         """
         inside = sorted({k for numbers, _ in cells for k in numbers})
         values = range(len(self.bags[inside[0]]))
+        # Values that none of these views shows would only make states longer.
         occurring = [v for v in values if any(self.bags[k][v] for k in inside)]
-        bags = {k: tuple(self.bags[k][v] for v in occurring) for k in inside}
+        bags = {}
+        for k in inside:
+            bags[k] = tuple(self.bags[k][v] for v in occurring)
         ordered = sorted(inside, key=lambda k: (bags[k], k))
         place = {k: number for number, k in enumerate(ordered)}
-        renumbered = sorted(
-            (tuple(sorted(place[k] for k in numbers)), sorted(people)) for numbers, people in cells
-        )
+        renumbered = []
+        for numbers, people in cells:
+            places = sorted(place[k] for k in numbers)
+            renumbered.append((tuple(places), sorted(people)))
+        renumbered.sort()
         constraints = Constraints(
             tuple((len(people), numbers) for numbers, people in renumbered),
             tuple(bags[k] for k in ordered),
         )
-        people = tuple(tuple(some) for _, some in renumbered)
-        return Component(constraints, people, tuple(occurring), views)
+        members = tuple(tuple(people) for _, people in renumbered)
+        return Component(constraints, members, tuple(occurring), views)

@@ -20,11 +20,11 @@ from typing import Any
 from shoal import __version__
 from shoal.arguments import typed
 from shoal.data import memory
-from shoal.data.disk import together
+from shoal.data.disk import Place, together
 from shoal.errors import FileError, InfeasibleError, ParameterError, ShoalError, plural
 from shoal.exact.numbers import Exact
 from shoal.releases.certificate import Certificate
-from shoal.releases.sealed import Document, canonical, seal_of, sealed, unsealed
+from shoal.releases.sealed import DocumentKind, canonical, seal_of, sealed, unsealed
 from shoal.views.checking import Checked, check
 from shoal.views.files import ViewSection, ViewsFile
 from shoal.views.gathering import gather
@@ -32,7 +32,7 @@ from shoal.views.register import Register, sensitive_columns
 
 __all__ = ["DOCUMENT", "JointCertificate", "certify", "shown_in", "verify"]
 
-DOCUMENT = Document(
+DOCUMENT = DocumentKind(
     key="joint_certificate",
     version=1,
     called="certificate of several releases",
@@ -97,7 +97,7 @@ class JointCertificate:
         """The certificate in a text; FileError unless it is exactly what `to_json` wrote."""
         return cls(**unsealed(text, DOCUMENT, [field.name for field in fields(cls)]))
 
-    def write(self, path: str | os.PathLike[str]) -> tuple[Path, Path]:
+    def write(self, path: Place) -> tuple[Path, Path]:
         """Write it as JSON, and for people beside it as .txt: both, or none."""
         target = Path(path)
         beside = target.with_suffix(".txt")
@@ -149,7 +149,7 @@ class JointCertificate:
 
 
 @typed
-def certify(path: str | os.PathLike[str], *, gamma: Exact | None = None) -> JointCertificate:
+def certify(path: Place, *, gamma: Exact | None = None) -> JointCertificate:
     """The certificate of all that a file of views lists (docs: several releases together).
 
     InfeasibleError if γ is not kept, or if that is not decided: then there is nothing to certify.
@@ -173,7 +173,8 @@ def certify(path: str | os.PathLike[str], *, gamma: Exact | None = None) -> Join
             f"γ = {views.gamma} {problem}. So there is nothing to certify",
             "shoal views check says more",
         )
-    limits = dict(sorted((_text(value), str(limit)) for value, limit in views.limits.items()))
+    limits = {_text(value): str(limit) for value, limit in views.limits.items()}
+    limits = dict(sorted(limits.items()))
     columns = {line["column"] for line in shown if "column" in line}
     if column is not None:
         columns.add(column)
@@ -203,7 +204,11 @@ def _digest_of(register: Register) -> str:
     return seal_of({"people": rows, "hierarchies": register.trees()})
 
 
-def _statement(gamma: str, limits: Mapping[str, str], columns: Sequence[str]) -> str:
+def _statement(
+    gamma: str,
+    limits: Mapping[str, str],
+    columns: Sequence[str],
+) -> str:
     of = f" of {', '.join(columns)}" if columns else ""
     single = ", ".join(f"{value} {limit}" for value, limit in limits.items())
     apart = f" (for single values: {single})" if limits else ""
@@ -225,7 +230,10 @@ def _text(value: object) -> str:
 
 def _unprotected(shown: Sequence[Line]) -> Iterator[str]:
     """What is not protected, with other sensitive columns of the same releases."""
-    others = {name for line in shown for name in line.get("others", "").split(", ") if name}
+    others: set[str] = set()
+    for line in shown:
+        others.update(line.get("others", "").split(", "))
+    others.discard("")
     if others:
         names = ", ".join(sorted(others))
         yield f"other sensitive columns of these releases, which were not checked: {names}"
@@ -235,7 +243,7 @@ def _unprotected(shown: Sequence[Line]) -> Iterator[str]:
 # What was shown
 
 
-def shown_in(path: str | os.PathLike[str], column: str | None) -> Iterator[dict[str, str]]:
+def shown_in(path: Place, column: str | None) -> Iterator[dict[str, str]]:
     """What a file lists, each with the digest of its definition and its sensitive columns."""
     for section in ViewsFile.read(path).sections:
         if "release" in section.content:
@@ -287,7 +295,8 @@ def _of_view(section: ViewSection, column: str | None) -> dict[str, str]:
 
 def _unnamed(line: Line) -> tuple[tuple[str, str], ...]:
     """What was shown, whatever it is called."""
-    return tuple(sorted((key, value) for key, value in line.items() if key != "name"))
+    items = [item for item in line.items() if item[0] != "name"]
+    return tuple(sorted(items))
 
 
 def _line(line: Line) -> str:
@@ -302,7 +311,7 @@ def _line(line: Line) -> str:
 
 
 @typed
-def verify(certificate: str | os.PathLike[str], path: str | os.PathLike[str]) -> list[str]:
+def verify(certificate: Place, path: Place) -> list[str]:
     """What does not hold about a certificate, given the file of views; empty if everything holds.
 
     The file has the releases, the views and the register. All tables are counted again. What things
@@ -311,7 +320,7 @@ def verify(certificate: str | os.PathLike[str], path: str | os.PathLike[str]) ->
     return [_one_line(failure) for failure in _failures(Path(certificate), path)]
 
 
-def _failures(certificate: Path, path: str | os.PathLike[str]) -> list[str]:
+def _failures(certificate: Path, path: Place) -> list[str]:
     try:
         paper = _read(certificate)
     except (OSError, UnicodeDecodeError):
@@ -348,9 +357,10 @@ def _read(path: Path) -> JointCertificate:
         return JointCertificate.from_json(file.read().decode("utf-8"))
 
 
-def _unlisted(paper: JointCertificate, path: str | os.PathLike[str]) -> list[str]:
+def _unlisted(paper: JointCertificate, path: Place) -> list[str]:
     """What was given and is not on the certificate, and the other way round."""
-    given = Counter(map(_unnamed, shown_in(path, ViewsFile.read(path).subject.column)))
+    column = ViewsFile.read(path).subject.column
+    given = Counter(map(_unnamed, shown_in(path, column)))
     stated = Counter(map(_unnamed, paper.shown))
     more, less = (given - stated).elements(), (stated - given).elements()
     failures = [f"{_line(dict(one))}: is not on the certificate" for one in more]
@@ -360,11 +370,12 @@ def _unlisted(paper: JointCertificate, path: str | os.PathLike[str]) -> list[str
 
 def _different(paper: JointCertificate, again: JointCertificate) -> list[str]:
     """The parts of a certificate that are not what is found again."""
-    found, stated = asdict(replace(again, shown=paper.shown)), asdict(paper)
+    stated = asdict(paper)
+    verified = asdict(replace(again, shown=paper.shown))
     failures = [
         f"{part} is not what is found here"
-        for part in found
-        if canonical({part: found[part]}) != canonical({part: stated[part]})
+        for part, value in verified.items()
+        if canonical({part: value}) != canonical({part: stated[part]})
     ]
     names = [line.get("name") for line in paper.shown]
     if not all(isinstance(name, str) and name.isprintable() for name in names):

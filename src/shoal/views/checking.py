@@ -185,7 +185,12 @@ class Checked:
             for belief, value, (low, high) in self._bounds()
             if wanted(low, high, self.views.limit(value))
         ]
-        chosen.sort(key=lambda pair: (-pair[0].shares[pair[1]], pair[0].people, str(pair[1])))
+
+        def rank(pair: tuple[CellBelief, Value]) -> tuple[Fraction, tuple[int, ...], str]:
+            belief, value = pair
+            return -belief.shares[value], belief.people, str(value)
+
+        chosen.sort(key=rank)
         people: list[ExposedPerson] = []
         for at, (belief, value) in enumerate(chosen):
             low, high = belief.between(value)
@@ -215,7 +220,13 @@ class Checked:
                 views.setdefault(person, []).append(view)
         return views
 
-    def _exposing(self, person: int, value: Value, *, search: bool) -> tuple[tuple[str, ...], bool]:
+    def _exposing(
+        self,
+        person: int,
+        value: Value,
+        *,
+        search: bool,
+    ) -> tuple[tuple[str, ...], bool]:
         """Views that alone expose a person, of which none can be left out, and True.
 
         Otherwise those that the person is in, and False.
@@ -232,6 +243,7 @@ class Checked:
                 return False
 
         some = dict(own)
+        # Views further away are added until they suffice, or are too many to search.
         while not expose(some):
             more = self._nearby(some.values())
             if len(more) == len(some) or len(more) > NEAR:
@@ -252,7 +264,9 @@ class Checked:
 
 
 def _fewest(
-    views: Mapping[str, View], person: int, expose: Callable[[Mapping[str, View]], bool]
+    views: Mapping[str, View],
+    person: int,
+    expose: Callable[[Mapping[str, View]], bool],
 ) -> Mapping[str, View]:
     """Views that expose a person, without all that are not needed for it."""
     dropped = True
@@ -267,16 +281,21 @@ def _fewest(
     return views
 
 
-def _share(some: Iterable[View], complete: bool, person: int, value: Value) -> Fraction:
+def _share(
+    some: Iterable[View],
+    complete: bool,
+    person: int,
+    value: Value,
+) -> Fraction:
     """How probable a value is for a person, at least, given some views."""
     shown = list(some)
     people = sorted(set[int]().union(*(view.members for view in shown)))
     number = {one: i for i, one in enumerate(people)}
-    views = Views(
-        len(people),
-        [View(view.name, [number[one] for one in view.members], view.shown) for view in shown],
-        complete=complete,
-    )
+    renumbered = []
+    for view in shown:
+        members = [number[one] for one in view.members]
+        renumbered.append(View(view.name, members, view.shown))
+    views = Views(len(people), renumbered, complete=complete)
     if value not in views.values:
         return Fraction(0)
     for part in components(views):
@@ -326,10 +345,11 @@ def check(
     whole(tries, "tries", 1)
     whole(seed, "seed", 0)
     whole(0 if most is None else most, "most", 0)
-    joined = any(view.parts for view in views.shown)
-    firm = views.only(view.name for view in views.shown if not view.parts) if joined else views
-    checked = _Check(firm, _Effort(how, sure, tries, most), seed).run()
-    return _loosely(views, checked) if joined else checked
+    effort = _Effort(how, sure, tries, most)
+    firm = [view.name for view in views.shown if not view.parts]
+    if len(firm) == len(views.shown):
+        return _Check(views, effort, seed).run()
+    return _loosely(views, _Check(views.only(firm), effort, seed).run())
 
 
 @dataclass(frozen=True)
@@ -365,6 +385,7 @@ class _Check:
         for at, part in enumerate(self.parts):
             self._count(at, part)
         number = sum(claims(self.parts[at].constraints) for at, _ in self.waiting)
+        # By the union bound, each interval may be wrong with its part of the whole error.
         error = float(1 - self.effort.confidence) / max(number, 1)
         for at, counted in self.waiting:
             if counted is None:
@@ -402,6 +423,7 @@ class _Check:
                 return
             assert isinstance(counted, Counted)
             if how == "sampling":
+                # All intervals are made afterwards, when it is known how many must hold together.
                 self.waiting.append((at, counted))
                 self.counts.append(counted.tables)
                 self.digits += _digits(counted)
@@ -419,6 +441,7 @@ class _Check:
         if guess.effective < ENOUGH:
             self.notes.append(self._entangled(part, guess.effective))
             self.by.add("bounded")
+            # Of a component without any figure, nothing can be added up.
             self.digits = inf
             self.beliefs[at] += bounded(self.views, part)
             return
@@ -449,13 +472,18 @@ def _first(notes: list[str]) -> list[str]:
     return [*notes[:_NOTES], f"and {more:,} more components that are too entangled"]
 
 
-def count(constraints: Constraints, how: How | None, most: int | None) -> Counted | Dense | None:
+def count(
+    constraints: Constraints,
+    how: How | None,
+    most: int | None,
+) -> Counted | Dense | None:
     """All tables, counted by a method; None if that is not feasible and the method is left open."""
     if how is None and most is None:
         quick: list[Callable[[], Counted | Dense]] = [
             partial(Counted.of, constraints, QUICK),
             partial(Dense.of, constraints),
         ]
+        # Whole numbers are tried first, as they are exact, unless that is hopeless.
         if guessed(constraints) > _SLOW:
             quick.reverse()
         for counting in quick:
@@ -496,6 +524,7 @@ def _loosely(views: Views, firm: Checked) -> Checked:
     firm: what the other views reveal
     """
     root = connected(views)
+    # Components without joined views keep what was found for them.
     loose = {root[k] for k, view in enumerate(views.shown) if view.parts}
     numbers: dict[int, list[int]] = {}
     for k, view in enumerate(views.shown):
@@ -516,7 +545,8 @@ def _loosely(views: Views, firm: Checked) -> Checked:
     for key, people in alike.items():
         own = [views.shown[k] for k in key]
         alone = size[root[key[0]]] == 1
-        bounds = _loose_bounds(own, None if alone else sure.get(people[0]), alone=alone)
+        seen = None if alone else sure.get(people[0])
+        bounds = _loose_bounds(own, seen, alone=alone)
         shares = {value: high for value, (_, high) in bounds.items()}
         beliefs.append(CellBelief(tuple(people), shares, bounds))
     return replace(
@@ -541,7 +571,7 @@ def _loose_bounds(
     joined = views[0]
     # The other joined views may have left these people out.
     full = [view for view in views if not view.parts or view.size == len(view.members)]
-    bags = [part for part in joined.parts if any(part.values())]
+    bags = [bag for bag in joined.parts if any(bag.values())]
     bounds: dict[Value, Bounds] = {}
     for value in dict.fromkeys(value for view in views for value in view.shown):
         if not all(view.shown.get(value) for view in full):
@@ -550,7 +580,7 @@ def _loose_bounds(
             low = Fraction(0) if sure is None else sure.between(value)[0]
             bounds[value] = low, Fraction(1)
             continue
-        shares = [Fraction(part.get(value, 0), sum(part.values())) for part in bags]
+        shares = [Fraction(bag.get(value, 0), sum(bag.values())) for bag in bags]
         # Who may not be in the table has none of the values.
         inside = joined.size == len(joined.members)
         bounds[value] = min(shares) if inside else Fraction(0), max(shares)
@@ -561,7 +591,11 @@ def _loose_bounds(
 
 
 @typed
-def possible(views: Views, number: int, seed: int = 0) -> list[list[Value]]:
+def possible(
+    views: Views,
+    number: int,
+    seed: int = 0,
+) -> list[list[Value]]:
     """Some of the tables that could have shown the views, drawn uniformly: everybody's value.
 
     People who are in no view have None. TooLargeError where tables cannot be counted.
@@ -578,6 +612,7 @@ def possible(views: Views, number: int, seed: int = 0) -> list[list[Value]]:
                 values: list[Value] = []
                 for v, times in zip(part.values, often, strict=True):
                     values += [views.values[v]] * times
+                # Within a cell, every assignment of its values to its people is equally likely.
                 source.shuffle(values)
                 for person, value in zip(people, values, strict=True):
                     table[person] = value

@@ -95,6 +95,7 @@ class Counted:
             else:
                 if counted.taken * _product(counted.tables.bit_length()) <= PATIENCE:
                     return counted
+            # Whole numbers are so long that a second pass with them would take too long.
             rounded = True
         return cls._forwards(constraints, steps, most, rounded=rounded, patient=True)
 
@@ -121,6 +122,7 @@ class Counted:
             if not after:
                 raise contradiction()
             if rounded:
+                # Powers of two are exact, so scaling adds no rounding.
                 scale = _scale(after)
                 exponent -= scale
                 after = {state: ldexp(reached, scale) for state, reached in after.items()}
@@ -179,6 +181,7 @@ class Counted:
             elif self.modulus is not None:
                 before = {state: number % self.modulus for state, number in before.items()}
             finish = before
+            # Both passes lose the same powers of two where they round, which cancel in a share.
             people = Fraction(sum(often)) * self.constraints.cells[step.cell][0]
             for i, v in enumerate(step.values):
                 pairs = zip(often, step.choices, strict=True)
@@ -188,7 +191,11 @@ class Counted:
                 sums[step.cell][v] = have
         return sums
 
-    def equal(self, asked: Iterable[tuple[int, int, Fraction]], source: Random) -> list[bool]:
+    def equal(
+        self,
+        asked: Iterable[tuple[int, int, Fraction]],
+        source: Random,
+    ) -> list[bool]:
         """Whether the share of a cell's people with a value is exactly this, where it is rounded.
 
         By remainders after division by a prime that is drawn: equal numbers have the same, and
@@ -197,6 +204,7 @@ class Counted:
 
         asked: cells, values and shares
         """
+        # Drawn anew, so that no views can be made to fool it.
         prime = _prime(source)
         other = self._forwards(
             self.constraints, self.steps, sys.maxsize, rounded=False, patient=True, modulus=prime
@@ -220,6 +228,7 @@ class Counted:
         drawn = [[0] * self.constraints.values for _ in self.constraints.cells]
         state = 0
         for at in range(len(self.steps) - 1, -1, -1):
+            # Python draws whole numbers of any size uniformly.
             place = source.randrange(self.layers[at + 1][state])
             for before, number, choice in self._arrivals[at][state]:
                 place -= number
@@ -249,12 +258,18 @@ class Counted:
         return arrivals
 
 
-def _moved(step: Step, layer: Layer, most: int, taken: int) -> tuple[Layer, int]:
+def _moved(
+    step: Step,
+    layer: Layer,
+    most: int,
+    taken: int,
+) -> tuple[Layer, int]:
     """The states after a step, in how many ways they are reached, and the steps this took.
 
     TooLargeError if these are more than `most`, with those `taken` before.
     """
     after: Layer = {}
+    # Looked up once, as this loop is where the time goes.
     get = after.get
     total = taken
     for state, reached in layer.items():
@@ -264,12 +279,17 @@ def _moved(step: Step, layer: Layer, most: int, taken: int) -> tuple[Layer, int]
         for used, number, _ in options:
             rest = state - used
             after[rest] = get(rest, 0) + reached * number
+        # Finding options is work as well, though states are few.
         if total + step.written > most:
             raise TooLargeError(f"counting takes more than {most:,} steps")
     return after, total - taken
 
 
-def _finished(step: Step, layer: Layer, finish: Mapping[int, Any]) -> tuple[Layer, list[Any]]:
+def _finished(
+    step: Step,
+    layer: Layer,
+    finish: Mapping[int, Any],
+) -> tuple[Layer, list[Any]]:
     """In how many ways the states before a step can be finished, and how often each choice is made.
 
     finish: the same for the states after it

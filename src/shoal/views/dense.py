@@ -70,7 +70,8 @@ class _Box(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(last - first + 1 for first, last in zip(self.low, self.high, strict=True))
+        ends = zip(self.low, self.high, strict=True)
+        return tuple(last - first + 1 for first, last in ends)
 
     def axes(self, some: slice) -> "_Box":
         return _Box(self.low[some], self.high[some])
@@ -124,7 +125,11 @@ class Dense:
             shares.append([min(share, Fraction(1)) for share in exact])
         return shares
 
-    def equal(self, asked: Iterable[tuple[int, int, Fraction]], source: Random) -> list[bool]:
+    def equal(
+        self,
+        asked: Iterable[tuple[int, int, Fraction]],
+        source: Random,
+    ) -> list[bool]:
         """Whether the share of a cell's people with a value is exactly this.
 
         By remainders after division by drawn primes.
@@ -134,6 +139,7 @@ class Dense:
         wanted = list(asked)
         answers = [True] * len(wanted)
         for _ in range(_PRIMES):
+            # Several small primes, as products of their remainders must fit into floats.
             prime = _prime(source)
             sums, totals, *_ = _passes(self.constraints, MOST, prime)
             for at, (cell, v, share) in enumerate(wanted):
@@ -161,12 +167,15 @@ def _passes(constraints: Constraints, most: int, prime: int | None) -> _Passes:
     values = _ordered([_value(constraints, shared, v, prime) for v in numbers])
     boxes = _boxes(sizes, [value.caps for value in values])
     # As many of the last axes as make matrices of a good width; the others lead.
-    wide = (at for at in range(1, len(sizes)) if prod(size + 1 for size in sizes[at:]) <= _WIDEST)
-    lead = next(wide, len(sizes) - 1)
+    lead = 1
+    while lead < len(sizes) - 1 and _places(sizes[lead:]) > _WIDEST:
+        lead += 1
+    lead = min(lead, len(sizes) - 1)
     moves = [
         _Move(value, before, after, lead, prime)
         for value, before, after in zip(values, boxes, boxes[1:], strict=False)
     ]
+    # Forwards, backwards, and both together for every choice.
     if 3 * sum(move.work for move in moves) > most:
         raise TooLargeError(f"counting takes more than {most:,} multiplications")
     layers = [np.ones((1,) * (lead + 1))]
@@ -202,10 +211,15 @@ def _shared(constraints: Constraints) -> list[int]:
         or sizes[-1] > _LONGEST
         or largest > _OFTEN
         or people * log2(max(constraints.values, 2)) > _BITS
-        or prod(size + 1 for size in sizes) > _PLACES
+        or _places(sizes) > _PLACES
     ):
         raise TooLargeError("views share more people than arrays can hold places for")
     return shared
+
+
+def _places(sizes: Iterable[int]) -> int:
+    """The places of an array with an axis for each of some cells."""
+    return prod(size + 1 for size in sizes)
 
 
 def _backwards(
@@ -216,6 +230,7 @@ def _backwards(
     alone = {views[0]: c for c, (_, views) in enumerate(constraints.cells) if len(views) == 1}
     sums = [[0.0] * constraints.values for _ in constraints.cells]
     totals = [0.0] * constraints.values
+    # After the last value there is one place, as before the first.
     finish = np.ones_like(layers[0])
 
     def total(held: Floats, often: npt.NDArray[Any]) -> float:
@@ -234,7 +249,12 @@ def _backwards(
     return sums, totals
 
 
-def _value(constraints: Constraints, shared: Sequence[int], v: int, prime: int | None) -> _Value:
+def _value(
+    constraints: Constraints,
+    shared: Sequence[int],
+    v: int,
+    prime: int | None,
+) -> _Value:
     """The weight of each choice x for a value: ∏ z^x/x! of all cells.
 
     Those in one view only have what is left of its bag. Each cell has a z of its own, the same for
@@ -245,14 +265,15 @@ def _value(constraints: Constraints, shared: Sequence[int], v: int, prime: int |
     cells = [constraints.cells[c] for c in shared]
     alone = {views[0]: size for size, views in constraints.cells if len(views) == 1}
     caps = tuple(min(size, *(bags[k] for k in views)) for size, views in cells)
-    rest: list[npt.NDArray[np.int64]] = [np.full((1,) * len(cells), often) for often in bags]
-    for axis, (cap, (_, views)) in enumerate(zip(caps, cells, strict=True)):
-        for k in views:
-            rest[k] = rest[k] - _along(np.arange(cap + 1), axis, len(cells))
+    axes = len(cells)
+    rest: list[npt.NDArray[np.int64]] = [np.full((1,) * axes, often) for often in bags]
     weight, divided = np.ones(tuple(cap + 1 for cap in caps)), 0.0
-    for axis, (cap, (size, _)) in enumerate(zip(caps, cells, strict=True)):
-        table, largest = _table(cap, Fraction(size, constraints.values), prime)
-        weight = _left(weight * _along(table, axis, len(cells)), prime)
+    for axis, (size, views) in enumerate(cells):
+        chosen = np.arange(caps[axis] + 1)
+        for k in views:
+            rest[k] = rest[k] - _along(chosen, axis, axes)
+        table, largest = _table(caps[axis], Fraction(size, constraints.values), prime)
+        weight = _left(weight * _along(table, axis, axes), prime)
         divided += largest
     for k, left in enumerate(rest):
         if k in alone:
@@ -260,20 +281,26 @@ def _value(constraints: Constraints, shared: Sequence[int], v: int, prime: int |
         else:
             # Nobody is in this view only, so nothing may be left.
             table, largest = np.eye(1, bags[k] + 1)[0], 0.0
-        chosen = np.where(left >= 0, table[np.maximum(left, 0)], 0.0)
-        weight = _left(weight * chosen, prime)
+        by_rest = np.where(left >= 0, table[np.maximum(left, 0)], 0.0)
+        weight = _left(weight * by_rest, prime)
         divided += largest
     total = float(weight.sum())
     if prime is None and total > 0:
         if total < _FAINTEST:
             raise TooLargeError("counts of one component differ by more than floats can hold")
+        # By a power of two, which is exact.
         exponent = int(np.frexp(total)[1])
         weight = np.ldexp(weight, -exponent)
         divided += exponent * log10(2)
-    return _Value(v, caps, weight, [np.broadcast_to(left, weight.shape) for left in rest], divided)
+    full = [np.broadcast_to(left, weight.shape) for left in rest]
+    return _Value(v, caps, weight, full, divided)
 
 
-def _table(last: int, z: Fraction, prime: int | None) -> tuple[Floats, float]:
+def _table(
+    last: int,
+    z: Fraction,
+    prime: int | None,
+) -> tuple[Floats, float]:
     """z^x / x! for x from 0 on, divided by the largest of them, and its logarithm.
 
     Each is rounded once. If there is a prime, remainders of 1 / x!.
@@ -283,6 +310,7 @@ def _table(last: int, z: Fraction, prime: int | None) -> tuple[Floats, float]:
         return np.array(inverse, dtype=np.float64), 0.0
     exact = [Fraction(1)]
     for x in range(1, last + 1):
+        # In fractions, so that each entry is rounded once and no more.
         exact.append(exact[-1] * z / x)
     largest = max(exact)
     logarithm = log10(largest.numerator) - log10(largest.denominator)
@@ -292,20 +320,25 @@ def _table(last: int, z: Fraction, prime: int | None) -> tuple[Floats, float]:
 def _ordered(values: list[_Value]) -> list[_Value]:
     """Values, those with the most choices first and last: there a pass need not combine them."""
     few = sorted(values, key=lambda value: np.count_nonzero(value.weight))
-    return [few[-1], *few[:-2], few[-2]] if len(few) > 1 else few
+    if len(few) < 2:
+        return few
+    *others, second, most = few
+    return [most, *others, second]
 
 
 def _boxes(sizes: Sequence[int], caps: Sequence[Sequence[int]]) -> list[_Box]:
     """The places before the first value, and after every value."""
     boxes = []
     for at in range(len(caps) + 1):
-        done = [sum(own[axis] for own in caps[:at]) for axis in range(len(sizes))]
-        ahead = [sum(own[axis] for own in caps[at:]) for axis in range(len(sizes))]
-        low = tuple(max(0, size - more) for size, more in zip(sizes, ahead, strict=True))
-        high = tuple(min(size, less) for size, less in zip(sizes, done, strict=True))
-        if any(first > last for first, last in zip(low, high, strict=True)):
-            raise contradiction()
-        boxes.append(_Box(low, high))
+        low, high = [], []
+        for axis, size in enumerate(sizes):
+            done = sum(own[axis] for own in caps[:at])
+            ahead = sum(own[axis] for own in caps[at:])
+            low.append(max(0, size - ahead))
+            high.append(min(size, done))
+            if low[-1] > high[-1]:
+                raise contradiction()
+        boxes.append(_Box(tuple(low), tuple(high)))
     return boxes
 
 
@@ -319,25 +352,26 @@ class _Move:
         self, value: _Value, before: _Box, after: _Box, lead: int, prime: int | None
     ) -> None:
         self.value, self.prime = value, prime
-        self.before, self.after = before.axes(slice(lead)), after.axes(slice(lead))
-        self.where = _between(
-            before.axes(slice(lead, None)), after.axes(slice(lead, None)), value.caps[lead:]
-        )
+        first, last = slice(lead), slice(lead, None)
+        self.before, self.after = before.axes(first), after.axes(first)
+        self.where = _between(before.axes(last), after.axes(last), value.caps[last])
         weights = value.weight.reshape(*value.weight.shape[:lead], -1)
         self.some = weights.any(axis=-1)
         """The choices along the lead."""
 
+        # A weight of 0 more, for places that no choice leads between.
         self.weights = np.pad(weights[self.some], ((0, 0), (0, 1)))
         able = np.argwhere(self.some)
-        low, high, first, last = (
-            np.array(some, dtype=np.int64) for some in (*self.before, *self.after)
-        )
-        begin = np.maximum(low, first - able)
-        end = np.maximum(np.minimum(high, last - able) + 1, begin)
-        self._slices = begin - low, end - low, begin + able - first, end + able - first
+        low, high = np.array(self.before, dtype=np.int64)
+        start, stop = np.array(self.after, dtype=np.int64)
+        begin = np.maximum(low, start - able)
+        end = np.maximum(np.minimum(high, stop - able) + 1, begin)
+        shift = able - start
+        self._slices = begin - low, end - low, begin + shift, end + shift
         turn = _TURN + _GATHERED * self.where.size
         multiplied = int((end - begin).prod(axis=1).sum()) * self.where.size
-        self.work = int(multiplied * (1 + _NARROW / self.where.shape[1])) + len(able) * turn
+        columns = self.where.shape[1]
+        self.work = int(multiplied * (1 + _NARROW / columns)) + len(able) * turn
         """Multiplications of one pass, with as many as all else takes the time of."""
 
     def forwards(self, layer: Floats) -> Floats:
@@ -377,6 +411,7 @@ class _Move:
             return np.asarray(one.T @ other)
         product = np.zeros(self.where.shape)
         for at in range(0, len(one), _LONGEST):
+            # Sums of this many products of remainders are still exact in floats.
             part = slice(at, at + _LONGEST)
             product = product + _left(one[part].T @ other[part], self.prime)
         return product
@@ -385,10 +420,15 @@ class _Move:
         """For every choice its weights, all places from which it leads to places, and these."""
         ends = (some.tolist() for some in self._slices)
         for weights, begin, end, first, last in zip(self.weights, *ends, strict=True):
-            yield weights, tuple(map(slice, begin, end)), tuple(map(slice, first, last))
+            old, new = map(slice, begin, end), map(slice, first, last)
+            yield weights, tuple(old), tuple(new)
 
 
-def _between(before: _Box, after: _Box, caps: Sequence[int]) -> npt.NDArray[np.int64]:
+def _between(
+    before: _Box,
+    after: _Box,
+    caps: Sequence[int],
+) -> npt.NDArray[np.int64]:
     """For each place before and after the number of the choice that leads from one to the other.
 
     Where none does, that is the number after all.
@@ -397,15 +437,21 @@ def _between(before: _Box, after: _Box, caps: Sequence[int]) -> npt.NDArray[np.i
     number = np.zeros((1,) * 2 * axes, dtype=np.int64)
     fits = np.ones((1,) * 2 * axes, dtype=bool)
     for axis, cap in enumerate(caps):
-        old = _along(np.arange(before.low[axis], before.high[axis] + 1), axis, 2 * axes)
-        new = _along(np.arange(after.low[axis], after.high[axis] + 1), axes + axis, 2 * axes)
+        places_before = np.arange(before.low[axis], before.high[axis] + 1)
+        places_after = np.arange(after.low[axis], after.high[axis] + 1)
+        old = _along(places_before, axis, 2 * axes)
+        new = _along(places_after, axes + axis, 2 * axes)
         number = number * (cap + 1) + (new - old)
         fits = fits & (old <= new) & (new <= old + cap)
     choices = prod(cap + 1 for cap in caps)
     return np.where(fits, number, choices).reshape(prod(before.shape), prod(after.shape))
 
 
-def _along(numbers: npt.NDArray[Any], axis: int, axes: int) -> npt.NDArray[Any]:
+def _along(
+    numbers: npt.NDArray[Any],
+    axis: int,
+    axes: int,
+) -> npt.NDArray[Any]:
     """Numbers along one of several axes."""
     return numbers.reshape([-1 if one == axis else 1 for one in range(axes)])
 

@@ -7,12 +7,12 @@ section and the key they are about.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from shoal.arguments import typed
 from shoal.data import toml
+from shoal.data.disk import Place
 from shoal.data.hierarchy import read as read_hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table, table
@@ -36,8 +36,17 @@ _REGISTER: toml.Keys = {
     **_READING,
 }
 _SENSITIVE: toml.Keys = {"column": (str,), "type": (str,)}
-_VIEW: toml.Keys = {"name": (str,), "where": (str,), "people": (list,), "values": (list, dict)}
-_RELEASE: toml.Keys = {"name": (str,), "release": (str,), "sensitive": (str,)}
+_VIEW: toml.Keys = {
+    "name": (str,),
+    "where": (str,),
+    "people": (list,),
+    "values": (list, dict),
+}
+_RELEASE: toml.Keys = {
+    "name": (str,),
+    "release": (str,),
+    "sensitive": (str,),
+}
 _TABLE: toml.Keys = {
     "name": (str,),
     "table": (str,),
@@ -101,6 +110,7 @@ class ViewSection:
     def _kind(self) -> str | None:
         """The key that says whom it is about."""
         kinds = [key for key in ("where", "people", "release", "table") if key in self.content]
+        # A release brings its own values; those of a table may be renamed.
         if len(kinds) > 1 or (kinds == ["release"] and "values" in self.content):
             raise InputError(
                 f"it has {listed(kinds)}", "give it one of where, people, release and table"
@@ -137,6 +147,7 @@ class ViewSection:
             )
         where = self.content[kind]
         if isinstance(where, str):
+            # An empty condition holds for everybody.
             where = where.strip() or None
         return register.view(self.name, where, values)
 
@@ -149,7 +160,7 @@ class ViewsFile:
     content: Mapping[str, Any]
 
     @classmethod
-    def read(cls, path: str | PathLike[str]) -> "ViewsFile":
+    def read(cls, path: Place) -> "ViewsFile":
         """The file at a path; an error if it is not TOML or has a key that is unknown there."""
         document = toml.read(path, "a file of views")
         for name in document.content:
@@ -185,6 +196,7 @@ class ViewsFile:
         """Everything that it shows, with its limits."""
         column = self.subject.column
         if column is not None:
+            # Whoever has the column in the register knows all of it.
             register.require_secret(column)
         shown: list[View] = []
         for section in self.sections:
@@ -192,6 +204,7 @@ class ViewsFile:
         given = toml.section(self.content, "limits")
         limits = {register.canonical(value): limit for value, limit in given.items()}
         occurring: set[Value] = {value for view in shown for value in view.shown}
+        # A limit that no value meets is likely a misspelling, and would protect nobody.
         absent = [str(value) for value in limits if value not in occurring]
         if absent:
             register.notes.append(
@@ -235,6 +248,7 @@ class ViewsFile:
             else:
                 people, person = _named(map(str, rows)), "person"
         else:
+            # Nobody else can be in a view, so nothing is lost without a register.
             people, person = _named(self._mentioned()), "person"
         complete = given.get("complete", True)
         return Register(people, person, self.subject.kind, complete)
@@ -291,24 +305,33 @@ def _named(names: Iterator[str]) -> Table:
     return table(pl.DataFrame({"person": list(names)}), types={"person": "text"})
 
 
-def sensitive_of(path: str | PathLike[str]) -> str | None:
+def sensitive_of(path: Place) -> str | None:
     """The sensitive column that a file of views is about, if it is named."""
     return ViewsFile.read(path).subject.column
 
 
-def others_of(path: str | PathLike[str], register: Register, column: str) -> list[View]:
+def others_of(
+    path: Place,
+    register: Register,
+    column: str,
+) -> list[View]:
     """The views of a column in a file of what others have shown.
 
     The file's own register is passed over for the one given.
     """
     file = ViewsFile.read(path)
+    # The file is about another column, which is checked by itself.
     if file.subject.column not in (None, column):
         return []
     return [view for section in file.sections for view in section.views(register, column)]
 
 
 @typed
-def as_toml(views: Sequence[View], names: Sequence[str], column: str | None = None) -> str:
+def as_toml(
+    views: Sequence[View],
+    names: Sequence[str],
+    column: str | None = None,
+) -> str:
     r"""Views as sections of a TOML file, to be appended to one.
 
     names: of everybody in the register
@@ -327,9 +350,11 @@ def as_toml(views: Sequence[View], names: Sequence[str], column: str | None = No
         sections.append(f"[sensitive]\ncolumn = {toml.quoted(column)}\n")
     for view in views:
         people = ", ".join(toml.quoted(names[person]) for person in sorted(view.members))
-        counts = sorted(view.shown.items(), key=str)
-        texts = (("" if value is None else str(value), often) for value, often in counts)
-        values = ", ".join(f"{toml.quoted(text)} = {often}" for text, often in texts)
+        counts = []
+        for value, often in sorted(view.shown.items(), key=str):
+            text = "" if value is None else str(value)
+            counts.append(f"{toml.quoted(text)} = {often}")
+        values = ", ".join(counts)
         lines = (
             "[[views]]",
             f"name = {toml.quoted(view.name)}",

@@ -6,12 +6,12 @@ as its room lies below this one.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Protocol, runtime_checkable
 
 from shoal.arguments import typed
+from shoal.data.disk import Place
 from shoal.data.tables import Table
-from shoal.errors import ParameterError, ShoalError
+from shoal.errors import ParameterError, ShoalError, toml_spelling
 from shoal.exact.numbers import Exact
 from shoal.releases.release import Release
 from shoal.views.candidates import Candidate, public, refinements, truth
@@ -34,7 +34,7 @@ class Remembers(Protocol):
         column: str | None = None,
         *,
         person: str | None = None,
-        others: str | PathLike[str] | None = None,
+        others: Place | None = None,
     ) -> Views: ...
 
     def together_with(
@@ -75,8 +75,13 @@ class Gathered:
             )
         return truth(self.register, data, chosen, complete=self.views.complete)
 
-    def candidates(self, *, conditions: int = 1, free: bool = False) -> list[Candidate]:
-        """Views that could be shown in addition, by up to so many public columns.
+    def candidates(
+        self,
+        *,
+        conditions: int = 1,
+        free: bool = False,
+    ) -> list[Candidate]:
+        """Views that could be shown in addition, by up to `conditions` public columns.
 
         free: also those that are not a part of an earlier view
         """
@@ -91,25 +96,27 @@ class Gathered:
         release, as a file that a recipe names in [views]."""
         if not self.by_row:
             return as_toml(views, self.views.names)
+        # A recipe has no column that names people, so rows are numbered there.
         rows = [str(row + 1) for row in range(len(self.views.names))]
         return as_toml(views, rows, self.column)
 
 
 @typed
-def load(path: str | PathLike[str]) -> Views:
+def load(path: Place) -> Views:
     """The views of a TOML file (docs: several releases together)."""
     return gather(path).views
 
 
 @typed
-def gather(path: str | PathLike[str]) -> Gathered:
+def gather(path: Place) -> Gathered:
     """The views of a TOML file, with their register and the sensitive column, if it is named."""
     file = ViewsFile.read(path)
     try:
         register = file.register()
         return Gathered(file.views(register), register, file.subject.column)
     except ShoalError as error:
-        raise error.at(file.path.name) from None
+        # The name will do: whoever gave the path knows the folder.
+        raise error.at(file.path.name, toml_spelling) from None
 
 
 @typed
@@ -120,7 +127,7 @@ def gather_release(
     *,
     column: str | None = None,
     person: str | None = None,
-    others: str | PathLike[str] | None = None,
+    others: Place | None = None,
 ) -> Gathered:
     """The views of a release of a table, with all that a ledger knows.
 

@@ -53,6 +53,7 @@ def estimate(constraints: Constraints, tries: int, source: np.random.Generator) 
     """
     number = len(constraints.cells)
     able = ENTRIES // ((number + len(constraints.bags)) * constraints.values)
+    # Too few samples would be thrown away afterwards.
     if able < min(tries, ENOUGH):
         return _nothing(constraints)
     samples = _Samples(constraints, min(tries, able))
@@ -101,12 +102,15 @@ class _Samples:
         """
         size, numbers = self.constraints.cells[c]
         views = np.array(numbers)
+        # A copy, as samples that cannot be finished drop out on the way.
         bags = self.left[views[:, None], self.rows]
         for _ in range(size):
+            # As if views were independent: the share of each value that is left, multiplied.
             odds = np.prod(bags / self.people[views, None, None], axis=0)
             total = odds.sum(axis=1)
             thresholds = source.random(len(self.rows)) * total
-            chosen = (np.cumsum(odds, axis=1) < thresholds[:, None]).sum(axis=1)
+            below = np.cumsum(odds, axis=1) < thresholds[:, None]
+            chosen = below.sum(axis=1)
             chosen = np.minimum(chosen, self.constraints.values - 1)
             taken = odds[np.arange(len(self.rows)), chosen]
             # Otherwise no value is left in all views, or rounding chose one that is not.
@@ -125,6 +129,7 @@ class _Samples:
 
     def estimated(self) -> Estimated:
         """What all samples that were finished reveal."""
+        # Weights are logarithms: beside the largest one, the others do not overflow.
         largest = self.weight.max()
         mass = np.exp(self.weight - largest)
         total = mass.sum()
@@ -133,7 +138,8 @@ class _Samples:
         for c, (size, _) in enumerate(self.constraints.cells):
             have = self.held[c, self.rows] / size
             shares[c] = mass @ have / total
-            deviations[c] = np.sqrt(mass**2 @ (have - shares[c]) ** 2) / total
+            squares = (have - shares[c]) ** 2
+            deviations[c] = np.sqrt(mass**2 @ squares) / total
         return Estimated(
             shares,
             deviations,
@@ -149,5 +155,6 @@ def _nothing(constraints: Constraints) -> Estimated:
 
 def _log_factorial(number: int | Ints | Counts32) -> Floats:
     most = int(np.max(number))
-    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, most + 1)))])
-    return np.asarray(logs[number])
+    logs = np.log(np.arange(1, most + 1))
+    sums = np.concatenate([[0.0], np.cumsum(logs)])
+    return np.asarray(sums[number])

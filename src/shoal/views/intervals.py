@@ -60,13 +60,15 @@ def _beta(a: float, b: float, x: float) -> float:
     if x > (a + 1) / (a + b + 2):
         # On the other side it converges fast.
         return 1 - _beta(b, a, 1 - x)
-    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
+    binomial = lgamma(a + b) - lgamma(a) - lgamma(b)
+    front = exp(binomial + a * log(x) + b * log1p(-x)) / a
     c, d = 1.0, 1 - (a + b) * x / (a + 1)
     d = 1 / (d or _TINY)
     product = d
     for m in range(1, _TERMS + int(10 * sqrt(max(a, b)))):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        end = a + 2 * m
+        even = m * (b - m) * x / ((a + 2 * m - 1) * end)
+        odd = -(a + m) * (a + b + m) * x / (end * (end + 1))
         for term in (even, odd):
             d = 1 / ((1 + term * d) or _TINY)
             c = (1 + term / c) or _TINY

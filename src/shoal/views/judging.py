@@ -66,7 +66,8 @@ def worlds(views: Views, most: int = 100_000) -> list[World]:
             "somebody is in no view, so that they may have any value",
             "leave them out of the register",
         )
-    left = [dict(zip(views.values, views.bag(view), strict=True)) for view in views.shown]
+    bags = [views.bag(view) for view in views.shown]
+    left = [dict(zip(views.values, bag, strict=True)) for bag in bags]
     tables: list[World] = []
     for table in _filled(numbers, left, views.values, []):
         if len(tables) == most:
@@ -98,6 +99,7 @@ def _filled(
                 bag[value] -= 1
             yield from _filled(numbers, left, values, [*given, value])
             for bag in bags:
+                # Bags are shared by all branches, so each one puts back what it took.
                 bag[value] += 1
 
 
@@ -120,6 +122,7 @@ def posterior(
     reached: dict[Output, list[tuple[World, Fraction]]] = {}
     for table in tables:
         output = procedure(table)
+        # Without coins the output is certain.
         law = output if isinstance(output, Mapping) else {output: Fraction(1)}
         if sum(law.values()) != 1:
             raise ParameterError("the probabilities of a procedure's outputs do not add up to 1")
@@ -130,12 +133,14 @@ def posterior(
 
 
 def _after(weighed: Sequence[tuple[World, Fraction]], number: int) -> Posterior:
-    """What is believed given the tables that lead to an output, of so many, by their chance."""
+    """What is believed given the tables that lead to an output, of all `number`, by chance."""
     weight = sum((chance for _, chance in weighed), Fraction(0))
     people = len(weighed[0][0])
     sums: list[dict[Value, Fraction]] = [{} for _ in range(people)]
     for table, chance in weighed:
         for person, value in enumerate(table):
             sums[person][value] = sums[person].get(value, Fraction(0)) + chance
-    beliefs = tuple({value: often / weight for value, often in own.items()} for own in sums)
-    return Posterior(weight / number, beliefs)
+    for own in sums:
+        for value in own:
+            own[value] /= weight
+    return Posterior(weight / number, tuple(sums))

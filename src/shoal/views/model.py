@@ -149,6 +149,7 @@ class Views:
             value: fraction(limit, f"the limit of {value}", 0, 1)
             for value, limit in self.limits.items()
         }
+        # The dataclass is frozen; fields get their final types once, here.
         object.__setattr__(self, "people", names)
         object.__setattr__(self, "views", tuple(self.views))
         object.__setattr__(self, "gamma", fraction(self.gamma, "gamma", 0, 1))
@@ -163,7 +164,8 @@ class Views:
     def _require_fit(self, view: View) -> None:
         """An error unless a view is about people of the register, with as many values."""
         people = len(view.members)
-        if view.members and (min(view.members) < 0 or max(view.members) >= len(self.names)):
+        lowest, highest = min(view.members, default=0), max(view.members, default=-1)
+        if lowest < 0 or highest >= len(self.names):
             raise ParameterError(
                 f"view {view.name!r} has people who are not in the register of {len(self.names):,}"
             )
@@ -213,6 +215,7 @@ class Views:
         """How often each of `values` occurs in a view, with people outside the table."""
         counts = [view.shown.get(value, 0) for value in self.values]
         if not self.complete:
+            # Those of whom no value is shown are the ones outside.
             counts[-1] = len(view.members) - view.size
         return tuple(counts)
 

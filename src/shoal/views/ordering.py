@@ -101,6 +101,7 @@ class _Orders:
         views = range(len(self.cells_of))
         if len(views) <= _STARTS:
             return list(views)
+        # The view farthest from one that is farthest from any is an end of a chain.
         far = self._far(self._far(0))
         if len(views) > _MANY:
             return [far]
@@ -116,8 +117,11 @@ class _Orders:
         last = start
         while edge:
             last = edge[-1]
-            near = [j for k in edge for c in self.cells_of[k] for j in self.cells[c][1]]
-            edge = [k for k in dict.fromkeys(near) if k not in seen]
+            near: dict[int, None] = {}
+            for k in edge:
+                for c in self.cells_of[k]:
+                    near |= dict.fromkeys(self.cells[c][1])
+            edge = [k for k in near if k not in seen]
             seen.update(edge)
         return last
 
@@ -149,7 +153,12 @@ class _Orders:
 
         return sorted(some, key=turn)
 
-    def greedy(self, start: int, last: Sequence[int], least: float) -> tuple[list[int], float]:
+    def greedy(
+        self,
+        start: int,
+        last: Sequence[int],
+        least: float,
+    ) -> tuple[list[int], float]:
         """View by view, always the one whose cells leave the fewest states, and its steps.
 
         It stops once it takes more than the `least`.
@@ -183,7 +192,11 @@ class _Orders:
         size, views = self.cells[c]
         if any(progress.left[k] == 1 for k in views):
             return 0
-        return _two(comb(size + self.values - 1, size))
+        return self._shares(size)
+
+    def _shares(self, people: int) -> float:
+        """The ways in which people who are alike can have values, as a power of two."""
+        return _two(comb(people + self.values - 1, people))
 
     def _do(self, c: int, progress: _Progress) -> None:
         size, views = self.cells[c]
@@ -198,8 +211,9 @@ class _Orders:
 
     def _next(self, progress: _Progress) -> int:
         """The view whose cells leave the fewest states: an open one, if there is any."""
-        able = [k for k in progress.open_ if any(c in progress.waiting for c in self.cells_of[k])]
+        able = [k for k in progress.open_ if not progress.waiting.isdisjoint(self.cells_of[k])]
         if not able:
+            # No open view has cells waiting: go on with any other.
             able = sorted({k for c in progress.waiting for k in self.cells[c][1]})
         return min(able, key=lambda k: (self._more(k, progress), k))
 
@@ -213,7 +227,8 @@ class _Orders:
         sizes = sorted(self.cells[c][0] for c in last)
         free = sizes[: max(len(last) - len(views), 0)]
         branches = max([1, *free]) + 1
-        return _two(self.values * len(last) * branches) + sum(_two(size + 1) for size in free)
+        states = sum(_two(size + 1) for size in free)
+        return _two(self.values * len(last) * branches) + states
 
     def _cells(self, view: int, progress: _Progress) -> list[int]:
         """The cells of a view that are waiting.
@@ -256,7 +271,7 @@ class _Orders:
             size, views = self.cells[c]
             trace = tuple(k for k in views if k in progress.open_)
             behind[trace] = behind.get(trace, 0) + size
-        by_people = sum(_two(comb(number + self.values - 1, number)) for number in behind.values())
+        by_people = sum(self._shares(number) for number in behind.values())
         return min(by_views, by_people)
 
 
@@ -265,6 +280,7 @@ def _parts(bag: tuple[int, ...]) -> tuple[float, ...]:
     """For every size how many parts of that size a bag has, as a power of two."""
     number = [1]
     for often in bag:
+        # Running sums make each step linear in the size of the bag.
         sums = [0]
         for one in number:
             sums.append(sums[-1] + one)

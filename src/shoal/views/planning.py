@@ -185,12 +185,14 @@ def plan(
     whole(most, "most", 1)
     whole(effort, "effort", 1)
     whole(seed, "seed", 0)
-    sure, top = fraction(confidence, "confidence", 0, 1), fraction(ceiling, "ceiling", 0, 1)
+    top = fraction(ceiling, "ceiling", 0, 1)
+    sure = fraction(confidence, "confidence", 0, 1)
     if not 0 < sure < 1:
         raise ParameterError("should be above 0 and below 1", option="confidence")
     before = check(views)
     if before.private:
         return Plan(before, (), Fraction(1))
+    # Beliefs average to what they were before: docs/proofs/restoring.md.
     bound = min(
         (1 - low) / (1 - views.limit(value))
         for _, value, low, high in probabilities(before)
@@ -202,6 +204,7 @@ def plan(
     budget = _Budget(most, effort, top, float(1 - sure) / len(parts), seed)
     options = [_options(region, budget) for region in parts]
     restoring = [[outlook for outlook in own if outlook.low > 0] for own in options]
+    # Regions are independent, so shares multiply; where one has none, as many as can be are helped.
     chosen = best_choice(restoring, most, prod) or best_choice(options, most, sum) or ()
     drawn = any(outlook.low < outlook.high for outlook in chosen)
     if any(outlook.never for outlook in chosen):
@@ -249,7 +252,8 @@ def best_choice(
         best = after
     if not best:
         return None
-    return max(best.items(), key=lambda item: (key(item[1]), -item[0]))[1]
+    spent = max(best, key=lambda spent: (key(best[spent]), -spent))
+    return best[spent]
 
 
 def _options(region: Region, budget: _Budget) -> list[Outlook]:
@@ -272,8 +276,13 @@ def _options(region: Region, budget: _Budget) -> list[Outlook]:
     return [_none(region, reason), *(_whole(region, outlook) for outlook in useful)]
 
 
-def _none(region: Region, reason: str, never: tuple[int, ...] = ()) -> Outlook:
-    return Outlook(region.people, (), Fraction(0), Fraction(0), reason=reason, never=never)
+def _none(
+    region: Region,
+    reason: str,
+    never: tuple[int, ...] = (),
+) -> Outlook:
+    none = Fraction(0)
+    return Outlook(region.people, (), none, none, reason=reason, never=never)
 
 
 def _whole(region: Region, outlook: Outlook) -> Outlook:
@@ -336,6 +345,7 @@ class _PlanSearch:
         counted = []
         spent = 0
         for some in sorted(sets, key=lambda some: (self._guess(some), some)):
+            # The most promising are counted, as far as the effort goes.
             if spent >= self.budget.effort:
                 break
             try:
@@ -354,8 +364,8 @@ class _PlanSearch:
         above limits."""
         start = self.region.start.shares
         missed = left = 0.0
-        bags_of_tables = zip(*([_bag(view) for view in self.views[at]] for at in some), strict=True)
-        for bags, often in Counter(bags_of_tables).items():
+        bags_of = [map(_bag, self.views[at]) for at in some]
+        for bags, often in Counter(zip(*bags_of, strict=True)).items():
             factor = np.ones_like(start)
             for at, bag in zip(some, bags, strict=True):
                 factor = factor * self._factor(at, bag)
@@ -372,7 +382,11 @@ class _PlanSearch:
             self.factors[at, bag] = self.guesses.factor(view)
         return self.factors[at, bag]
 
-    def _outlook(self, some: tuple[int, ...], seed: int) -> tuple[Outlook, float]:
+    def _outlook(
+        self,
+        some: tuple[int, ...],
+        seed: int,
+    ) -> tuple[Outlook, float]:
         """What candidates will do, and what is above limits afterwards on average."""
         chosen = [self.region.candidates[at] for at in some]
         try:
@@ -419,8 +433,9 @@ class _PlanSearch:
                 tried += 1
                 if tried > effort:
                     raise TooLargeError(f"there are more than {effort:,} outcomes")
+                longer = (*views, view)
                 try:
-                    edge.append(((*views, view), self._standing((*views, view))))
+                    edge.append((longer, self._standing(longer)))
                 except InfeasibleError:
                     # The bounds of what may be shown are wider than what some table has.
                     continue
@@ -430,6 +445,7 @@ class _PlanSearch:
         alike: dict[tuple[_Bag, ...], list[tuple[View, ...]]] = {}
         for table in possible(self.region.views, DRAWN, seed):
             views = tuple(candidate.view(table) for candidate in chosen)
+            # Tables with the same outcome lead to the same beliefs, which are computed once.
             alike.setdefault(tuple(map(_bag, views)), []).append(views)
         for some in alike.values():
             yield some[0], Fraction(len(some), DRAWN), self._standing(some[0])

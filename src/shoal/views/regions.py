@@ -100,7 +100,12 @@ class RegionStanding:
 
 
 _HOPELESS = RegionStanding(
-    Fraction(1), Fraction(1), float("inf"), np.zeros((0, 0)), 0, hopeless=True
+    excess=Fraction(1),
+    largest=Fraction(1),
+    amount=float("inf"),
+    shares=np.zeros((0, 0)),
+    tables=0,
+    hopeless=True,
 )
 
 
@@ -133,6 +138,7 @@ class Region:
             raise TooLargeError(
                 f"{views} of {people} are too entangled to be counted exactly, which a search needs"
             )
+        # The search is charged for its own steps only.
         self.spent = 0
         return standing
 
@@ -140,7 +146,12 @@ class Region:
     def _column(self) -> dict[Value, int]:
         return {value: at for at, value in enumerate(self.views.values)}
 
-    def standing(self, more: Sequence[View], *, hopeful: bool = True) -> RegionStanding | None:
+    def standing(
+        self,
+        more: Sequence[View],
+        *,
+        hopeful: bool = True,
+    ) -> RegionStanding | None:
         """How it would stand with more views; None if that takes too long to count.
 
         InfeasibleError if no table shows them.
@@ -153,7 +164,8 @@ class Region:
             return _HOPELESS
         for value in views.values:
             self._column.setdefault(value, len(self._column))
-        sums = _Sums(views, np.zeros((len(self.people), len(self._column))))
+        shape = len(self.people), len(self._column)
+        sums = _StandingSums(views, np.zeros(shape))
         tables = 1
         for part in parts:
             tally = self.tally(part.constraints)
@@ -185,10 +197,12 @@ class Region:
         """All that a candidate might show: whatever some table has that fits the views, or more."""
         own = sorted(candidate.people)
         values = views.values
-        low = [int((shares[own, at] >= 1).sum()) for at in range(len(values))]
-        high = [int((shares[own, at] > 0).sum()) for at in range(len(values))]
+        known = shares[own, : len(values)]
+        low = (known >= 1).sum(axis=0).tolist()
+        high = (known > 0).sum(axis=0).tolist()
         for view in views.shown:
             if candidate.people <= view.members:
+                # The others of the view can take no more of a value than there are of them.
                 rest = len(view.members) - len(own)
                 bag = views.bag(view)
                 low = [max(one, often - rest) for one, often in zip(low, bag, strict=True)]
@@ -203,10 +217,11 @@ class Region:
 
     def whole(self, view: View) -> View:
         """A view with the numbers that people have in the register."""
-        return View(view.name, [self.people[person] for person in view.members], view.shown)
+        members = [self.people[person] for person in view.members]
+        return View(view.name, members, view.shown)
 
 
-class _Sums:
+class _StandingSums:
     """What is probable for everybody of a region, while its components are gone through."""
 
     def __init__(self, views: Views, shares: Floats) -> None:
@@ -217,7 +232,14 @@ class _Sums:
         self.amount = 0.0
         self._worst = self._largest = -1.0
 
-    def add(self, people: list[int], v: int, column: int, often: int, total: int) -> None:
+    def add(
+        self,
+        people: list[int],
+        v: int,
+        column: int,
+        often: int,
+        total: int,
+    ) -> None:
         """A value that some people have in `often` of the `total` tables.
 
         Fractions are slow, and compared only where floats do not decide.
@@ -247,15 +269,18 @@ class Guesses:
     def __init__(self, region: Region) -> None:
         self.region = region
         self.start = np.maximum(region.start.shares, 1e-12)
-        self.limits = np.array([float(region.views.limit(value)) for value in region.views.values])
+        limits = map(region.views.limit, region.views.values)
+        self.limits = np.array(list(map(float, limits)))
 
     def factor(self, view: View) -> Floats:
         """By what a view multiplies probabilities, before they are made to add up to 1 again."""
         views = self.region.views
-        bag = np.array([view.shown.get(value, 0) for value in views.values], dtype=float)
+        counts = [view.shown.get(value, 0) for value in views.values]
+        bag = np.array(counts, dtype=float)
         parts = [(view.members, bag)]
         holders = [one for one in views.shown if view.members < one.members]
         if holders:
+            # The smallest view that contains it is the one it says most about.
             holder = min(holders, key=lambda one: len(one.members))
             rest = np.array(views.bag(holder), dtype=float) - bag
             parts.append((holder.members - view.members, rest))
@@ -274,8 +299,10 @@ class Guesses:
         """By how much a value would be above its limit for anybody, and all that would be."""
         odds = shares[:, : self.start.shape[1]] * factor
         total = odds.sum(axis=1, keepdims=True)
-        over = np.maximum(odds / np.where(total > 0, total, 1) - self.limits, 0)
-        return round(float(over.max(initial=0)), 9), round(float(over.sum()), 9)
+        guesses = odds / np.where(total > 0, total, 1)
+        over = np.maximum(guesses - self.limits, 0)
+        worst, amount = float(over.max(initial=0)), float(over.sum())
+        return round(worst, 9), round(amount, 9)
 
 
 def probabilities(checked: Checked) -> Iterator[tuple[tuple[int, ...], Value, Fraction, Fraction]]:
@@ -294,11 +321,16 @@ def above(checked: Checked) -> list[int]:
     return exposed
 
 
-def regions(views: Views, candidates: Iterable[Candidate], exposed: Iterable[int]) -> list[Region]:
+def regions(
+    views: Views,
+    candidates: Iterable[Candidate],
+    exposed: Iterable[int],
+) -> list[Region]:
     """The regions of people who are exposed, with the candidates that touch them."""
     require_countable(views)
     chosen = list(candidates)
     groups = [tuple(view.members) for view in views.shown]
+    # A candidate that reaches into two regions makes them one.
     groups += [tuple(candidate.people) for candidate in chosen]
     root = representatives(range(len(views.names)), groups)
     parts = {root[person]: _RegionParts([], [], []) for person in exposed}
@@ -395,7 +427,8 @@ def _certain(
     reasons = []
     for part, tally in zip(parts, tallies, strict=True):
         for people, own in zip(part.people, tally.sums if tally else (), strict=False):
-            able = [views.values[v] for v, often in zip(part.values, own, strict=True) if often]
+            pairs = zip(part.values, own, strict=True)
+            able = [views.values[v] for v, often in pairs if often]
             if len(able) == 1 and views.limit(able[0]) < 1:
                 is_known = "each of them is known" if len(people) > 1 else "is known"
                 reasons.append(f"{_who(views, people)} {is_known} to have {_said(able[0])}")
@@ -450,15 +483,19 @@ def _refuted(
     rows = len(constraints.bags) * constraints.values
     right = [often for bag in constraints.bags for often in bag]
     right += [size for size, _ in constraints.cells]
+    # Whatever weights are proposed, the comparison below is exact.
     weights = _proposed(constraints, columns, upper, right)
     if weights is None:
         return None
     have = sum(weight * number for weight, number in zip(weights, right, strict=True))
-    of = [sum(weights[row] for row in inside) + weights[rows + c] for c, inside in columns]
-    may = sum(max(one, 0) * most for one, most in zip(of, upper, strict=True))
-    if have <= may:
-        return None
-    return sorted({c for (c, _), one in zip(columns, of, strict=True) if one > 0})
+    may = Fraction(0)
+    cells = set()
+    for (c, inside), most in zip(columns, upper, strict=True):
+        weight = weights[rows + c] + sum(weights[row] for row in inside)
+        if weight > 0:
+            may += weight * most
+            cells.add(c)
+    return sorted(cells) if have > may else None
 
 
 def _proposed(
@@ -477,19 +514,23 @@ def _proposed(
     except ImportError:
         return None
     rows = len(constraints.bags) * constraints.values
-    ones = [(row, at) for at, (c, inside) in enumerate(columns) for row in (*inside, rows + c)]
+    ones: list[tuple[int, int]] = []
+    for at, (c, inside) in enumerate(columns):
+        ones += [(row, at) for row in (*inside, rows + c)]
     where = np.array(ones, dtype=np.int64).reshape(-1, 2).T
     shape = rows + len(constraints.cells), len(columns) + 1
     matrix: Any = coo_array((np.ones(len(ones)), tuple(where)), shape=shape)
     # x - t·size <= limit·size
-    sizes = np.array([[constraints.cells[c][0]] for c, _ in columns], dtype=float)
-    raised: Any = hstack([eye_array(len(columns)), coo_array(-sizes)])
+    sizes = [constraints.cells[c][0] for c, _ in columns]
+    growth = -np.array(sizes, dtype=float).reshape(-1, 1)
+    raised: Any = hstack([eye_array(len(columns)), coo_array(growth)])
     cost = np.zeros(len(columns) + 1)
     cost[-1] = 1
     limits = [float(most) for most in upper]
     done = linprog(cost, A_ub=raised, b_ub=limits, A_eq=matrix, b_eq=right, method="highs")
     if done.status != 0 or done.fun < _CLOSE:
         return None
+    # Whole numbers, so that the proof does not depend on rounding.
     return [round(float(weight) * _FINE) for weight in done.eqlin.marginals]
 
 

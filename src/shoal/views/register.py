@@ -1,8 +1,7 @@
-"""`Register`: who there is and what everybody knows of them; it turns conditions, tables and
-releases into views.
+"""`Register`: who there is, and what everybody knows of them.
 
-Uses `released` and `model`, `data`, `releases`, and of `audit` the language of conditions; `files`,
-`candidates` and the ledger use it.
+It turns conditions, tables and releases into views. Uses `released` and `model`, `data`,
+`releases`, and of `audit` the language of conditions; `files`, `candidates` and the ledger use it.
 """
 
 from array import array
@@ -79,8 +78,9 @@ class Register:
 
         sensitive: the column that views are about, of which nothing but its type is kept
         """
-        named = [] if person is None else [person]
-        public = [name for name in dict.fromkeys([*table.quasi, *named]) if name != sensitive]
+        public = [name for name in table.quasi if name != sensitive]
+        if person is not None and person not in public:
+            public.append(person)
         known = table.selecting(
             public,
             hierarchies={name: tree for name, tree in table.hierarchies.items() if name in public},
@@ -94,7 +94,7 @@ class Register:
         if self.person is None:
             return tuple(str(row + 1) for row in range(self.people.rows))
         column = self._columns[self.person]
-        names = [column.labels[code] for code in column.codes.tolist()]
+        names = _texts(column)
         if None in column.keys or len(set(names)) < len(names):
             raise ColumnError(
                 f"column {self.person!r} should name people, and has a name twice or none",
@@ -115,16 +115,17 @@ class Register:
     @cached_property
     def _public(self) -> dict[str, expressions.Public]:
         return {
-            name: expressions.Public(column.kind, column.keys, array("Q", column.codes.tolist()))
+            name: expressions.Public(column.kind, column.keys, _places(column))
             for name, column in self._columns.items()
         }
 
     def rows(self) -> Iterator[list[str]]:
         """Everybody, by all public columns with their names."""
-        columns = [column for _, column in sorted(self._columns.items())]
-        for codes in zip(*(column.codes.tolist() for column in columns), strict=True):
-            cells = zip(columns, codes, strict=True)
-            yield [f"{column.name}={column.labels[code]}" for column, code in cells]
+        columns = [
+            [f"{name}={text}" for text in _texts(column)]
+            for name, column in sorted(self._columns.items())
+        ]
+        yield from map(list, zip(*columns, strict=True))
 
     def trees(self) -> dict[str, list[list[str]]]:
         """The hierarchies, each as its lines."""
@@ -143,7 +144,10 @@ class Register:
     # By a condition, or by names
 
     def view(
-        self, name: str, where: str | Iterable[str] | None, bag: Mapping[Any, int] | Iterable[Any]
+        self,
+        name: str,
+        where: str | Iterable[str] | None,
+        bag: Mapping[Any, int] | Iterable[Any],
     ) -> View:
         """A view of those for whom a condition holds, or who are named; None is everybody.
 
@@ -158,19 +162,27 @@ class Register:
                 f"view {name!r} names {plural(absent, 'person')} not in the register",
                 "add them, or correct it",
             )
-        return View(name, [self._number[person] for person in named], self._bag(name, bag))
+        people = [self._number[person] for person in named]
+        return View(name, people, self._bag(name, bag))
 
     def _satisfying(self, where: str | None) -> list[int]:
         """The people for whom a condition holds."""
         kinds = {name: column.kind for name, column in self._public.items()}
         condition = None if where is None else expressions.condition(where, kinds)
+        # A set of people is one integer here, a bit for each.
         everybody = (1 << self.people.rows) - 1
         people = expressions.people(condition, self._public, everybody)
-        flags = np.frombuffer(people.to_bytes(self.people.rows // 8 + 1, "little"), dtype=np.uint8)
-        return np.flatnonzero(np.unpackbits(flags, bitorder="little")).tolist()
+        written = people.to_bytes(self.people.rows // 8 + 1, "little")
+        flags = np.unpackbits(np.frombuffer(written, dtype=np.uint8), bitorder="little")
+        return np.flatnonzero(flags).tolist()
 
-    def _bag(self, name: str, bag: Mapping[Any, int] | Iterable[Any]) -> dict[Value, int]:
+    def _bag(
+        self,
+        name: str,
+        bag: Mapping[Any, int] | Iterable[Any],
+    ) -> dict[Value, int]:
         if not isinstance(bag, Mapping):
+            # Values that are written in several ways are one.
             bag = Counter(map(self.canonical, bag))
         counts: dict[Value, int] = {}
         for value, often in bag.items():
@@ -182,7 +194,12 @@ class Register:
 
     # Of a release
 
-    def of_release(self, release: Release, name: str, column: str | None = None) -> list[View]:
+    def of_release(
+        self,
+        release: Release,
+        name: str,
+        column: str | None = None,
+    ) -> list[View]:
         """The views that a release gives: its groups or buckets, with a sensitive column."""
         certificate = release.certificate
         form = _form(certificate, name)
@@ -235,12 +252,14 @@ class Register:
         """
         for one in certificate.columns:
             column = str(one["name"])
+            # Level 0 is the values themselves.
             if "hierarchy_sha256" not in one or certificate.levels.get(column) == 0:
                 continue
             digest = one["hierarchy_sha256"]
             tree = self.people.hierarchies.get(column)
             if tree is None:
                 problem = "no hierarchy"
+            # None: the hierarchy was derived from the rows, and there is none to compare.
             elif digest not in (None, tree.of_kind(Kind(one["type"])).digest):
                 problem = "another hierarchy"
             else:
@@ -250,13 +269,20 @@ class Register:
                 "give it the hierarchy of the release, without which the texts are ambiguous",
             )
 
-    def _of_buckets(self, release: Release, name: str, column: str, form: AsViews) -> list[View]:
+    def _of_buckets(
+        self,
+        release: Release,
+        name: str,
+        column: str,
+        form: AsViews,
+    ) -> list[View]:
         """Views of buckets: the released rows name them, a further table holds their values."""
         assert form.mark is not None
         assert form.apart is not None
         people = nw.from_native(release.table, eager_only=True)
         held = nw.from_native(release.further[form.apart], eager_only=True)
-        public = [one for one in people.columns if one != form.mark and one in self.people.names]
+        shared = set(people.columns) & set(self.people.names) - {form.mark}
+        public = [name for name in people.columns if name in shared]
         if not public:
             raise ColumnError(
                 f"{name!r} shares no column with the register", f"it has {listed(people.columns)}"
@@ -269,9 +295,9 @@ class Register:
             bag[self.canonical(text_of(value))] += int(often)
         buckets_of = self._buckets_of_rows(people, name, public, form.mark)
         inside: dict[int, list[int]] = {bucket: [] for bucket in bags}
-        columns = [self._columns[one] for one in public]
-        labels = ([one.labels[code] for code in one.codes.tolist()] for one in columns)
-        for person, row in enumerate(zip(*labels, strict=True)):
+        texts = [_texts(self._columns[one]) for one in public]
+        for person, row in enumerate(zip(*texts, strict=True)):
+            # Somebody who looks like a released row may be in any bucket of such rows.
             for bucket in buckets_of.get(row, ()):
                 inside[bucket].append(person)
         groups = [ShownGroup(inside[bucket], bag) for bucket, bag in sorted(bags.items())]
@@ -347,6 +373,7 @@ class Register:
 
     def _require_apart(self, name: str, columns: set[str]) -> None:
         """InputError if another table showed one of these columns too, so rows can be joined."""
+        # Columns of the register make groups, so they do not link rows any further.
         linked = sorted(columns & self.beside.keys() - set(self.people.names))
         if linked:
             raise InputError(
@@ -360,6 +387,7 @@ class Register:
         self, name: str, groups: Sequence[ShownGroup], noun: str, *, drawn: bool = False
     ) -> list[View]:
         """A view for every group; a note says if some were joined, as they share people."""
+        # A group of nobody means that its texts were misread: better no answer than a wrong one.
         empty = sum(not group.people and group.bag.total() > 0 for group in groups)
         if empty:
             raise InputError(
@@ -374,6 +402,16 @@ class Register:
                 "the same people, that is not decided"
             )
         return views
+
+
+def _texts(column: Column) -> list[str]:
+    """Everybody's value as text."""
+    return [column.labels[code] for code in column.codes.tolist()]
+
+
+def _places(column: Column) -> "array[int]":
+    """The codes of a column as conditions are evaluated on."""
+    return array("Q", column.codes.tolist())
 
 
 def sensitive_columns(certificate: Certificate) -> list[str]:

@@ -129,6 +129,7 @@ def rows_of(frame: Any, name: str, legend: Legend) -> list[ShownRow]:
 def _counts(given: Iterable[object], column: str) -> list[int]:
     """The numbers of records that rows stand for."""
     try:
+        # By way of text, as 1.5 must not become 1.
         counts = [int(str(number)) for number in given]
     except ValueError:
         counts = [-1]
@@ -142,6 +143,7 @@ def _counts(given: Iterable[object], column: str) -> list[int]:
 
 def text_of(value: object) -> str:
     """A value as text, as it is written into files."""
+    # NaN is how pandas writes a missing value.
     if value is None or value != value:
         return ""
     return str(Kind.TEXT.key(value) or "")
@@ -170,6 +172,7 @@ def views_of_groups(
         bag: Counter[Value] = Counter()
         for group in some:
             bag.update(group.bag)
+        # Then nobody knows who of them has one of the values.
         left_out = drawn and len(people) > bag.total()
         parts: tuple[dict[str | None, int], ...] = ()
         if len(some) > 1 or left_out:
@@ -215,10 +218,17 @@ class Reach:
             return codes
         runs = np.split(codes, np.flatnonzero(np.diff(codes) > 1) + 1)
         starts = self._ends - self._sizes
-        slices = [self._by_code[starts[run[0]] : self._ends[run[-1]]] for run in runs]
+        slices = []
+        for run in runs:
+            start, end = starts[run[0]], self._ends[run[-1]]
+            slices.append(self._by_code[start:end])
         return np.concatenate(slices)
 
-    def among(self, people: npt.NDArray[np.int64], text: str) -> npt.NDArray[np.int64]:
+    def among(
+        self,
+        people: npt.NDArray[np.int64],
+        text: str,
+    ) -> npt.NDArray[np.int64]:
         """Those of some people whom a text fits."""
         return people[self.fits(text)[self.codes[people]]]
 
@@ -239,7 +249,7 @@ class Reach:
 def everybody_fitting(
     rows: int, reach: Mapping[str, Reach], texts: Sequence[str]
 ) -> npt.NDArray[np.int64]:
-    """The people of a register of so many rows whom all texts of a group fit."""
+    """The people of a register, by the number of its rows, whom all texts of a group fit."""
     # The text that fits the fewest comes first: the others are then tried on these only.
     parts = sorted(
         zip(reach.values(), texts, strict=True), key=lambda part: part[0].number(part[1])

@@ -206,6 +206,7 @@ def _searched(
             reason = f"this takes {needed}, and {len(added)} of {most} went to other people"
             failed |= dict.fromkeys(result.region.people, (reason, None))
     after = check(views.also(*added)) if added else before
+    # A check of the result as a whole, whatever the search believed.
     if not failed.keys() >= set(above(after)):
         raise InternalError(
             "views were chosen that do not restore what they should", "please report this"
@@ -225,6 +226,7 @@ def _followed(chosen: Plan, table: Sequence[Value], least: Fraction) -> Restored
     after = check(chosen.views.also(*added)) if added else chosen.before
     unrestored = []
     for exposed in (*after.exposed, *after.undecided):
+        # Everybody who is exposed is in some region.
         outlook = next(one for one in chosen.outlooks if exposed.person in one.people)
         reason = _reason(outlook, exposed.person)
         if outlook.candidates and follow:
@@ -307,10 +309,10 @@ def _frame(rows: Iterable[BeforeAfter]) -> "pl.DataFrame":
         "before": pl.Float64,
         "after": pl.Float64,
     }
-    cells = [
-        (row.person, _text(row.value), float(row.limit), float(row.before), float(row.after))
-        for row in rows
-    ]
+    cells = []
+    for row in rows:
+        shares = (float(share) for share in (row.limit, row.before, row.after))
+        cells.append((row.person, _text(row.value), *shares))
     return pl.DataFrame(cells, schema=kinds, orient="row")
 
 
@@ -324,15 +326,18 @@ def _chart(rows: Sequence[BeforeAfter]) -> "altair.LayerChart":
     marks: list[dict[str, object]] = []
     for row in rows:
         who = f"{row.person}: {_text(row.value) or 'missing'}"
-        lines.append({"who": who, "before": float(row.before), "after": float(row.after)})
-        places = {"before": row.before, "after": row.after, "allowed": row.limit}
-        marks += [{"who": who, "at": float(at), "what": what} for what, at in places.items()]
+        before, after = float(row.before), float(row.after)
+        lines.append({"who": who, "before": before, "after": after})
+        places = {"before": before, "after": after, "allowed": float(row.limit)}
+        for what, place in places.items():
+            marks.append({"who": who, "at": place, "what": what})
     names = ["before", "after", "allowed"]
     across = alt.Scale(domain=[0, 1])
     down = alt.Y("who:N", title=None, sort=None, axis=alt.Axis(labelLimit=_LABEL))
 
     def by(kind: Any, ways: list[Any]) -> Any:
-        return kind("what:N", title=None, sort=names, scale=alt.Scale(domain=names, range=ways))
+        scale = alt.Scale(domain=names, range=ways)
+        return kind("what:N", title=None, sort=names, scale=scale)
 
     rules = (
         alt.Chart(alt.InlineData(lines))
@@ -386,7 +391,12 @@ class _RegionResult:
         return failed
 
 
-def _search(region: Region, table: Sequence[Value], most: int, effort: int) -> _RegionResult:
+def _search(
+    region: Region,
+    table: Sequence[Value],
+    most: int,
+    effort: int,
+) -> _RegionResult:
     """The fewest candidates that restore a region, the most promising first."""
     never = obstacle(region)
     if never is not None:
@@ -420,7 +430,13 @@ class _BeamSearch:
     TooLargeError if the region cannot be counted without any.
     """
 
-    def __init__(self, region: Region, table: Sequence[Value], most: int, effort: int) -> None:
+    def __init__(
+        self,
+        region: Region,
+        table: Sequence[Value],
+        most: int,
+        effort: int,
+    ) -> None:
         self.region, self.most, self.effort = region, most, effort
         self.shown = [candidate.view(table) for candidate in region.candidates]
         self.guesses = Guesses(region)
@@ -439,6 +455,7 @@ class _BeamSearch:
             reached: list[_Node] = []
             for node, at in self._promising(beam):
                 chosen = (*node.chosen, at)
+                # Sets differ a thousandfold in what they take to count, so time is bounded as well.
                 if self.region.spent > self.most * self.effort * WORK:
                     self.complete = False
                     break
@@ -449,6 +466,7 @@ class _BeamSearch:
                     return tuple(self.shown[one] for one in chosen)
                 elif not standing.hopeless:
                     if size == 1:
+                        # From now on this candidate is guessed by what was counted.
                         self.factors[at] = self.guesses.counted(standing)
                     reached.append(_Node(chosen, standing))
             if size < self.most:
@@ -462,14 +480,15 @@ class _BeamSearch:
         scored = []
         for node in beam:
             for at in self.useful:
+                # The same set may be reached in several orders.
                 longer = frozenset((*node.chosen, at))
                 if at not in node.chosen and longer not in self.seen:
                     self.seen.add(longer)
                     score = self.guesses.score(node.standing.shares, self.factors[at])
-                    scored.append((score, node, at))
-        scored.sort(key=lambda one: (one[0], one[1].chosen, one[2]))
+                    scored.append((score, node.chosen, at, node))
+        scored.sort(key=lambda entry: entry[:3])
         self.complete &= len(scored) <= self.effort
-        return [(node, at) for _, node, at in scored[: self.effort]]
+        return [(node, at) for *_, at, node in scored[: self.effort]]
 
     def _standing(self, chosen: tuple[int, ...]) -> RegionStanding | None:
         self.tried += 1

@@ -9,7 +9,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from math import comb
-from operator import sub
+from operator import add, sub
 from typing import Literal, NamedTuple
 
 from shoal.views.cells import Constraints, ways
@@ -17,6 +17,9 @@ from shoal.views.cells import Constraints, ways
 __all__ = ["Option", "Step", "between", "steps_of"]
 
 _WRITING = 5  # steps that it takes to find an option
+
+_Counts = tuple[int, ...]
+"""How often each value occurs."""
 
 
 class Option(NamedTuple):
@@ -41,8 +44,10 @@ class _Width(NamedTuple):
     @classmethod
     def of(cls, largest: int) -> "_Width":
         """Wide enough for a number."""
-        widths = (cls(8, "B"), cls(16, "H"), cls(32, "I"), cls(64, "Q"))
-        return next(width for width in widths if largest < 1 << width.bits)
+        for width in (cls(8, "B"), cls(16, "H"), cls(32, "I")):
+            if largest < 1 << width.bits:
+                return width
+        return cls(64, "Q")
 
     def read(self, state: int, end: int) -> Sequence[int]:
         """The fields of a state up to an end."""
@@ -74,6 +79,7 @@ class Step(ABC):
         self.cell, self.values, self.opening, self.fields, self.width = scope
         bits = self.width.bits
         self.spread = sum(1 << bits * field for field in self.fields)
+        # States that agree in these fields have the same options.
         self.mask = self.spread * ((1 << bits * len(self.values)) - 1)
         self.choices: list[tuple[int, ...]] = []
         """How often each of `values` is chosen."""
@@ -90,7 +96,8 @@ class Step(ABC):
         seen = state & self.mask
         options = self._options.get(seen)
         if options is None:
-            options = self._options[seen] = self._possible(self.width.read(seen, self._end))
+            left = self.width.read(seen, self._end)
+            options = self._options[seen] = self._possible(left)
             self.written += _WRITING
         return options
 
@@ -117,12 +124,16 @@ class _Whole(Step):
     """
 
     def __init__(
-        self, scope: _Scope, size: int, closing: Sequence[bool], later: Sequence[Sequence[int]]
+        self,
+        scope: _Scope,
+        size: int,
+        closing: Sequence[bool],
+        later: Sequence[Sequence[int]],
     ) -> None:
         super().__init__(scope)
         self.size, self.later = size, later
         self.ends = [field for field, ends in zip(self.fields, closing, strict=True) if ends]
-        self._between: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Option]] = {}
+        self._between: dict[tuple[_Counts, _Counts], list[Option]] = {}
 
     def _possible(self, left: Sequence[int]) -> list[Option]:
         number = len(self.values)
@@ -134,13 +145,17 @@ class _Whole(Step):
             fits = all(rest == most for rest in rests)
             return [self._option(most, ways(most))] if fits else []
         # What no later cell of a view can take has to be taken here.
-        needs = (map(sub, bag, later) for bag, later in zip(bags, self.later, strict=True))
+        needs = map(_differences, bags, self.later)
         least = tuple(map(max, *needs, [0] * number))
         options = self._between.get((least, most))
         if options is None:
             options = [self._option(each, ways(each)) for each in between(least, most, self.size)]
             self._between[least, most] = options
         return options
+
+
+def _differences(counts: Sequence[int], others: Sequence[int]) -> Iterator[int]:
+    return map(sub, counts, others)
 
 
 class _Share(Step):
@@ -150,16 +165,22 @@ class _Share(Step):
     `closing` and `later` are as for a whole cell, for each of the fields.
     """
 
-    def __init__(self, scope: _Scope, closing: Sequence[bool], later: Sequence[int]) -> None:
+    def __init__(
+        self,
+        scope: _Scope,
+        closing: Sequence[bool],
+        later: Sequence[int],
+    ) -> None:
         super().__init__(scope)
         self.closing, self.later = closing, later
 
     def _possible(self, left: Sequence[int]) -> list[Option]:
         own = [left[field] for field in self.fields]
         ends = {have for have, end in zip(own, self.closing, strict=True) if end}
+        # Two views end here and leave different numbers: no table does that.
         if len(ends) > 1:
             return []
-        least = max(0, *(have - may for have, may in zip(own, self.later, strict=True)))
+        least = max(0, *map(sub, own, self.later))
         most = min(own)
         return [
             self._option((often,), comb(own[0], often))
@@ -168,7 +189,11 @@ class _Share(Step):
         ]
 
 
-def between(least: Sequence[int], most: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
+def between(
+    least: Sequence[int],
+    most: Sequence[int],
+    size: int,
+) -> Iterator[tuple[int, ...]]:
     """All ways to part a size into numbers from `least` to `most`.
 
     >>> list(between([0, 1], [2, 2], 2))
@@ -198,7 +223,11 @@ def between(least: Sequence[int], most: Sequence[int], size: int) -> Iterator[tu
         yield from parts(0, size)
 
 
-def steps_of(constraints: Constraints, first: Sequence[int], last: Sequence[int]) -> Iterator[Step]:
+def steps_of(
+    constraints: Constraints,
+    first: Sequence[int],
+    last: Sequence[int],
+) -> Iterator[Step]:
     """The steps: cells one by one, and then the `last` ones together, value by value."""
     layout = _Layout(constraints)
     yield from layout.wholes(first)
@@ -222,16 +251,16 @@ class _Layout:
         self.free: list[int] = []
         self.used = 0
         # How often a cell could have each value, and all cells to come of a view.
-        self.may = [
-            [min(size, *(self.bags[k][v] for k in views)) for v in self.values]
-            for size, views in self.cells
-        ]
+        self.may: list[list[int]] = []
         self.later = [[0] * len(self.values) for _ in self.bags]
         self.left = [0] * len(self.bags)
-        for (_, views), able in zip(self.cells, self.may, strict=True):
+        for size, views in self.cells:
+            bags = [self.bags[k] for k in views]
+            able = [min(size, *(bag[v] for bag in bags)) for v in self.values]
+            self.may.append(able)
             for k in views:
                 self.left[k] += 1
-                self.later[k] = [one + more for one, more in zip(self.later[k], able, strict=True)]
+                self.later[k] = list(map(add, self.later[k], able))
 
     def _opened(self, views: Sequence[int]) -> int:
         """What opens those of some views that are not open; they get slots."""
@@ -241,6 +270,7 @@ class _Layout:
                 if not self.free:
                     self.free.append(self.used)
                     self.used += len(self.values)
+                # Slots of views that have ended are used again, so states stay short.
                 self.slot[k] = self.free.pop()
                 for v, often in enumerate(self.bags[k]):
                     opening |= often << (self.slot[k] + v) * self.width.bits
@@ -253,8 +283,7 @@ class _Layout:
             opening = self._opened(views)
             for k in views:
                 self.left[k] -= 1
-                taken = zip(self.later[k], self.may[c], strict=True)
-                self.later[k] = [one - less for one, less in taken]
+                self.later[k] = list(map(sub, self.later[k], self.may[c]))
             fields = [self.slot[k] for k in views]
             closing = [not self.left[k] for k in views]
             scope = _Scope(c, self.values, opening, fields, self.width)
@@ -263,10 +292,12 @@ class _Layout:
 
     def shares(self, cells: Sequence[int]) -> Iterator[Step]:
         """Cells together, value by value."""
-        opening = self._opened(sorted({k for c in cells for k in self.cells[c][1]}))
-        room = {c: self.used + i for i, c in enumerate(cells)}
-        opening += sum(self.cells[c][0] << room[c] * self.width.bits for c in cells)
+        # The last cell of every view ends it.
         ends = {k: c for c in cells for k in self.cells[c][1]}
+        opening = self._opened(sorted(ends))
+        room = {c: self.used + i for i, c in enumerate(cells)}
+        for c in cells:
+            opening += self.cells[c][0] << room[c] * self.width.bits
         # The most frequent value takes what is left.
         common = sorted(self.values, key=lambda v: sum(bag[v] for bag in self.bags))
         ahead = {c: sum(self.may[c]) for c in cells}
@@ -282,4 +313,5 @@ class _Layout:
                 fields = [room[c], *(self.slot[k] + v for k in views)]
                 scope = _Scope(c, [v], opening, fields, self.width)
                 yield _Share(scope, closing, [ahead[c], *(later[k][v] for k in views)])
+                # Only the first step opens views: then all of them are open.
                 opening = 0

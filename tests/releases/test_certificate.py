@@ -1,0 +1,63 @@
+"""Certificates: written once, read back exactly, and open about what is not protected."""
+
+import json
+from dataclasses import fields, replace
+
+import pytest
+
+from shoal.chance import Chance, Seeded
+from shoal.errors import FileError
+from shoal.privacy.promises import Coincidence, Promise, Sampled, Syntactic
+from shoal.releases.certificate import DOCUMENT, Certificate, certify
+from shoal.releases.sealed import canonical, seal_of
+from tests.releases.test_release import StandIn, people
+
+PROMISES: list[Promise] = [
+    Sampled("1/3"),
+    Syntactic(("2-anonymity",), starred=True),
+    Coincidence(("2-anonymity",), merged=False),
+]
+
+
+def paper(promise: Promise = PROMISES[0], chance: Chance | None = None) -> Certificate:
+    return certify(people(), StandIn(), promise, chance or Chance())
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.name)
+def test_a_certificate_says_what_its_promise_says(promise: Promise) -> None:
+    certificate = paper(promise)
+    assert certificate.promise == promise.to_dict()
+    assert certificate.statement == promise.statement
+    assert tuple(certificate.unprotected) == promise.unprotected
+    assert Certificate.from_json(certificate.to_json()) == certificate
+
+
+def test_the_layout_of_a_certificate_has_a_version_and_another_one_is_refused() -> None:
+    content = json.loads(paper().to_json())
+    assert content["certificate"] == DOCUMENT.version == 2
+    assert content.keys() - {"certificate", "seal"} == {part.name for part in fields(Certificate)}
+    del content["seal"]
+    content["certificate"] = 1
+    text = canonical({**content, "seal": seal_of(content)})
+    with pytest.raises(FileError, match="has layout 1, and this version of Shoal reads layout 2"):
+        Certificate.from_json(text)
+
+
+def test_a_certificate_that_lacks_a_part_is_not_one() -> None:
+    content = json.loads(paper().to_json())
+    del content["seal"], content["whole"]
+    text = canonical({**content, "seal": seal_of(content)})
+    with pytest.raises(FileError, match=r"not a valid certificate; give the certificate\.json"):
+        Certificate.from_json(text)
+
+
+def test_a_column_of_counts_is_on_the_certificate_where_there_is_one() -> None:
+    counted = certify(people(), StandIn(), PROMISES[0], Chance(), counted=True)
+    assert counted.columns[:-1] == paper().columns
+    assert counted.columns[-1] == {"name": "count", "role": "insensitive", "type": "integer"}
+
+
+def test_lines_for_people_are_short_and_a_seed_is_said_first() -> None:
+    lines = str(replace(paper(chance=Seeded(1)), recipe="0" * 64)).splitlines()
+    assert lines[1].startswith("NOT PRIVATE")
+    assert max(map(len, lines)) <= 80
