@@ -321,7 +321,7 @@ def test_the_usual_size_is_twice_what_the_models_ask_for() -> None:
     assert Coincident(("entropy 3-diversity of ill",)).size == 6
 
 
-def test_what_cannot_be_made_safe_is_refused_whole() -> None:
+def test_a_table_that_cannot_be_made_safe_is_refused_as_a_whole() -> None:
     for scheme in SCHEMES:
         with pytest.raises(InfeasibleError, match="even all records together do not satisfy"):
             Coincident(("2-diversity of ill",), 4, scheme).release(people(values="u"))
@@ -362,7 +362,7 @@ def test_what_cannot_be_made_safe_is_refused_whole() -> None:
         ({"models": ()}, "at least one"),
     ],
 )
-def test_nonsense_is_refused(options: dict[str, Any], said: str) -> None:
+def test_invalid_parameters_raise(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         Coincident(**{"models": ("2-diversity of ill",), **options})
 
@@ -502,7 +502,7 @@ def test_verify_finds_nothing_wrong_with_any_release(
         "{a",
     ],
 )
-def test_verify_finds_labels_that_are_no_values_of_the_hierarchy_nor_ranges(
+def test_verify_finds_labels_that_are_neither_values_of_the_hierarchy_nor_ranges(
     text: str, tmp_path: Path
 ) -> None:
     release = Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1))

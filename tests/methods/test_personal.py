@@ -278,7 +278,7 @@ def refusals() -> Iterator[tuple[dict[str, Any], str]]:
 
 
 @pytest.mark.parametrize(("options", "said"), list(refusals()))
-def test_nonsense_is_refused(options: dict[str, Any], said: str) -> None:
+def test_invalid_parameters_raise(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         Personal(**{"utility": "0.5", **options})
 
@@ -293,7 +293,9 @@ def test_nonsense_is_refused(options: dict[str, Any], said: str) -> None:
         {"model": "harmonic", "weights": {"town": {"Atlantis": 2}}},
     ],
 )
-def test_what_the_table_has_not_is_refused_before_any_data_is_seen(options: dict[str, Any]) -> None:
+def test_columns_that_the_table_lacks_are_refused_before_any_data_is_seen(
+    options: dict[str, Any],
+) -> None:
     with pytest.raises(ShoalError):
         Personal("0.5", **options).promise(some_people(1).schema)
 

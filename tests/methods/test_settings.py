@@ -267,7 +267,7 @@ def test_buckets_can_be_filled_if_and_only_if_every_choice_of_sizes_can() -> Non
     assert seen == {True, False}
 
 
-def test_numbers_that_do_not_add_up_to_the_records_are_no_setting() -> None:
+def test_numbers_that_do_not_add_up_to_the_records_give_no_setting() -> None:
     assert spread([2, 2], [Fraction(1)] * 2, [1], [3]) is None
     assert spread([], [], [], []) is not None
 
@@ -564,7 +564,7 @@ def test_buckets_filled_one_after_the_other_would_be_noticed() -> None:
         lambda s: Setting((10,), (5,), s.holds.sum(axis=1, keepdims=True)),
     ],
 )
-def test_a_setting_that_is_none_does_not_pass_its_check(
+def test_an_invalid_setting_does_not_pass_its_check(
     change: Callable[[Setting], Setting],
 ) -> None:
     limits = by_formula(EXAMPLE, 2, "0.05")
@@ -704,7 +704,7 @@ def test_a_large_table_is_filled_bucket_by_bucket() -> None:
         ([6, 6, 5], ["2/5", "2/5", "2/5"], 4, "no numbers of buckets of one size or two"),
     ],
 )
-def test_why_there_is_no_setting_is_said(
+def test_the_error_says_why_there_is_no_setting(
     counts: list[int], limits: list[str], largest: int, reason: str
 ) -> None:
     with pytest.raises(InfeasibleError, match=reason):

@@ -179,9 +179,7 @@ class LimitSection(Section):
             others = Linear(others.a, others.b)
         if self.values and self.classes:
             raise ParameterError(
-                "come by value or by class, not both",
-                "put each value into a class",
-                option="limits",
+                "limits come by value or by class, not both", "put each value into a class"
             )
         if self.classes:
             classes = {name: (one.limit, one.values) for name, one in self.classes.items()}

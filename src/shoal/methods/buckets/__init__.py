@@ -1,5 +1,4 @@
-"""Buckets (Wang et al.): people with the number of a bucket, and buckets with the sensitive values
-of their people.
+"""Buckets (Wang et al.): people with the number of a bucket, and buckets with sensitive values.
 
 Everybody's other columns stay exact. Which sizes of buckets there are, and which values each holds,
 follows from how often each value occurs (`settings`); who of those with a value goes where is
@@ -68,22 +67,21 @@ class BucketsFacts(Facts):
 @typed
 @dataclass(frozen=True, init=False)
 class Buckets:
-    """Two tables, people with bucket numbers and buckets with values, that keep a separate limit
-    for every sensitive value.
+    """People with bucket numbers, and buckets with values, that keep a limit for every value.
 
     column: the sensitive column
     limits: how probable each of its values may become, at most
     solver: how bucket sizes are found: "optimal" (needs scipy), "multi", "two", or "anatomy", the
-    baseline
+        baseline
     largest: the largest size of a bucket; the smallest that allows a setting unless given
     gap, seconds: how far from the least loss "optimal" may stop, and how long it may take
     within: levels of columns with a public hierarchy; only people who agree at these levels share a
-    bucket
+        bucket
     fakes: how many values that nobody of it has are added to every bucket, against those who know
-    some of its people
+        some of its people
     associations: whether no fake is a value that somebody of the bucket is seen not to have
-    unit: the identifying column that tells whose rows belong together; one row of each person is
-    drawn, and only that is used
+    unit: the identifying column that says whose rows belong together; one row of each person is
+        drawn, and only that is used
 
     >>> from shoal import demo
     >>> people = demo.table()
@@ -190,9 +188,7 @@ class Buckets:
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """The people in the order of their values and buckets; and the buckets, with how often each
-        value is in them.
-        """
+        """The people by values and buckets, and the buckets with how often each value occurs."""
         job = begin(self, table, chance, progress)
         table, promise, chance = job.table, job.promise, job.chance
         job.progress(0, 3, "counting values")
@@ -326,8 +322,7 @@ def _trees(schema: Schema, within: Mapping[str, int]) -> dict[str, Hierarchy]:
 
 @dataclass(frozen=True, eq=False)
 class _Records:
-    """The records in the order of the columns that are released beside people, then of their
-    values.
+    """The records in the order of the columns released beside people, then of their values.
 
     Records that agree in all of these cannot be told apart.
     """
@@ -423,8 +418,9 @@ class _Filled:
         return bucket, _flat(part.bags for part in self.parts)
 
     def odds(self) -> list[tuple[int, list[Fraction]]]:
-        """Of every block how many buckets it has, and how likely each of its values, in their
-        order, is to be fake where it is shown once.
+        """Of every block how many buckets it has, and the odds of its values, in their order.
+
+        That is, to be fake where a value is shown once.
         """
         odds = []
         for buckets, hiding in self.hidings:

@@ -1,9 +1,8 @@
-"""Which values and which records go into which bucket: `mixed`, `assigned`, and `fakes`. Uses
-`settings`, `hiding`, `chance`.
+"""Which values and records go into which bucket: `mixed`, `assigned`, and `fakes`.
 
-Who of those with a value gets which of its places is drawn uniformly; nothing else here looks at
-people, so that a bucket tells of nobody in it more than its values' shares. Why:
-docs/proofs/buckets.md.
+Uses `settings`, `hiding`, `chance`. Who of those with a value gets which of its places is drawn
+uniformly; nothing else here looks at people, so that a bucket reveals of nobody in it more than its
+values' shares. Why: docs/proofs/buckets.md.
 """
 
 from collections.abc import Sequence
@@ -33,8 +32,7 @@ _COIN = 1 << 62
 
 
 def with_room(setting: Setting, most: Ints, number: int) -> list[Ints]:
-    """The bags of a setting, each of which lacks that many values that it may hold, which can be
-    fakes.
+    """The bags of a setting, each without that many of the values it may hold: possible fakes.
 
     Where buckets are dealt too many different values, they swap some against others that they have
     already.
@@ -79,8 +77,9 @@ def _held(bag: Ints, values: int) -> Ints:
 def _swap(
     short: int, held: Ints, limit: Ints, free: Bools, excess: Ints
 ) -> tuple[int, int, int] | None:
-    """Another bucket, a value that the short one gives it and gets rid of, and one that it gets and
-    has already.
+    """Another bucket, a value that the short one gives it, and one that it gets and has already.
+
+    It is rid of the first then.
     """
     own = held[short]
     for given in np.flatnonzero((own == 1) & free).tolist():
@@ -98,13 +97,12 @@ def _swap(
 def mixed(
     bags: Sequence[Ints], most: Ints, hiding: Hiding, chance: Chance, rounds: int | None = None
 ) -> list[Ints]:
-    """Buckets, an array for every size with a row for every bucket, after rounds of trades in pairs
-    that are drawn anew.
+    """Buckets after rounds of trades in pairs that are drawn anew.
 
-    Two buckets put together what they hold. Of a value that one of them could not hold alone each
-    keeps what it must; the rest is split at random, which keeps to `most` (by value and size)
-    whatever is drawn. The trade is then accepted with a probability that makes the law of `hiding`
-    the one that trades leave as it is.
+    They are an array for every size, with a row for every bucket. Two buckets put together what
+    they hold. Of a value that one of them could not hold alone each keeps what it must; the rest is
+    split at random, which keeps to `most` (by value and size) whatever is drawn. The trade is then
+    accepted with a probability that makes the law of `hiding` the one that trades leave unchanged.
     """
     kind = np.repeat(np.arange(len(bags)), [len(bag) for bag in bags])
     size = np.repeat([bag.shape[1] for bag in bags], [len(bag) for bag in bags]).astype(np.int64)
@@ -139,9 +137,7 @@ def mixed(
 
 
 class _Trade:
-    """The records of all pairs of buckets, by pair and value, and what each bucket must keep of
-    them.
-    """
+    """The records of all pairs of buckets, by pair and value, and what each bucket must keep."""
 
     def __init__(
         self,
@@ -183,9 +179,7 @@ class _Trade:
         return first
 
     def ways(self, first: Bools) -> list[int]:
-        """For every pair how much likelier this split is to be drawn than it should be, but for a
-        constant.
-        """
+        """How much likelier than it should be each pair's split is, but for a constant."""
         found = [1] * self.pairs
         there = np.bincount(self.run, first, len(self.start)).astype(np.int64)
         for run in self.weighed.tolist():
@@ -207,9 +201,7 @@ class _Room:
         self.weights: npt.NDArray[Any] = np.array(list(hiding.weights), dtype=self.type)
 
     def left(self, flat: Ints, kind: Ints, size: Ints) -> npt.NDArray[Any]:
-        """Of every bucket: the elementary symmetric polynomial of the weights of all values that it
-        does not hold.
-        """
+        """Of every bucket the elementary symmetric polynomial of the weights it does not hold."""
         found, first = [np.zeros(0, dtype=self.type)], 0
         for j, sums in enumerate(self.sums):
             buckets = int((kind == j).sum())
@@ -228,8 +220,9 @@ class _Room:
 
 
 def assigned(places: Ints, runs: npt.NDArray[Any], chance: Chance) -> Ints:
-    """The buckets of records that are sorted by their `runs`, given those of the places of each
-    run: uniform within it.
+    """The buckets of records that are sorted by their `runs`: uniform within a run.
+
+    `places` are the buckets of the places of each run.
     """
     order = chance.permutation(len(places))
     return places[order[np.argsort(runs[order], kind="stable")]]
@@ -242,11 +235,10 @@ def fakes(
     chance: Chance,
     avoided: Bools | None = None,
 ) -> Ints:
-    """For every bucket that many values that it does not hold: a set of them with a probability in
-    proportion to ∏ weights.
+    """For every bucket that many values that it does not hold.
 
-    Values of a bucket that are `avoided`, a row for every bucket, are drawn only when there are no
-    others left.
+    A set of them has a probability in proportion to ∏ weights. Values of a bucket that are
+    `avoided`, a row for every bucket, are drawn only when there are no others left.
     """
     drawn = np.empty((len(bags), number), dtype=np.int64)
     kind = exactly(sum(weights) ** max(number, 1))
@@ -273,10 +265,10 @@ def fakes(
 
 
 def _first_of(weights: npt.NDArray[Any], number: int) -> npt.NDArray[Any]:
-    """How likely each value is to be the first of that many, if sets weigh ∏ weights: w·e_{number −
-    1} of all others.
+    """How likely each value is to be the first of that many, if sets weigh ∏ weights.
 
-    Where there are fewer values than that, all of them will be drawn, in whatever order.
+    That is w·e_{number − 1} of all others. Where there are fewer values than that, all of them will
+    be drawn, in whatever order.
     """
     sums = [np.ones_like(weights[:, :1])] + [np.zeros_like(weights[:, :1])] * (number - 1)
     for column in weights.T[:, :, None]:

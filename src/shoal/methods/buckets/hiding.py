@@ -1,5 +1,4 @@
-"""How fakes are weighed, so that a value that is shown tells as little as possible of whether it is
-real: `Hiding`.
+"""How fakes are weighed, so that a shown value reveals little of whether it is real: `Hiding`.
 
 Uses `settings`; `filling` and `Buckets` use it. Everything follows from how often values occur. Why
 this hides as much as can be hidden, and where it cannot: docs/proofs/buckets.md.
@@ -62,8 +61,7 @@ class Hiding:
 
     @classmethod
     def of(cls, setting: Setting, most: Ints, number: int) -> "Hiding":
-        """That of a setting's buckets, of which those of size j may hold a value i `most[i, j]`
-        times.
+        """That of a setting's buckets; those of size j may hold a value i `most[i, j]` times.
 
         >>> from shoal.methods.buckets.settings import find_setting, fitting
         >>> setting = find_setting([90, 60, 50], [Fraction(1, 2)] * 3, "two")
@@ -106,8 +104,9 @@ def exactly(largest: int) -> Any:
 
 
 def elementary(weights: Sequence[int], number: int) -> list[int]:
-    """The elementary symmetric polynomials e₀ … e_number: sums over all sets of that many of
-    the products of their weights.
+    """The elementary symmetric polynomials e₀ … e_number.
+
+    These are sums, over all sets of that many, of the products of their weights.
 
     >>> elementary([1, 2, 3], 2)
     [1, 6, 11]
@@ -180,9 +179,7 @@ def _expected(
 
 
 def _through(times: Floats, fake: Floats, most: Ints, size: int, number: int) -> Floats:
-    """How much weight the first values have together, by how many places they fill and how many of
-    them are fake.
-    """
+    """The weight of the first values together, by the places they fill and how many are fake."""
     found = np.zeros((len(times) + 1, size + 1, number + 1))
     found[0, 0, 0] = 1
     for x in range(len(times)):
@@ -202,8 +199,9 @@ def _through(times: Floats, fake: Floats, most: Ints, size: int, number: int) ->
 
 
 def _rounded(weights: Sequence[float]) -> list[int]:
-    """Whole numbers in the same proportions, with a few digits that do not depend on how a machine
-    rounds.
+    """Whole numbers in the same proportions.
+
+    They have a few digits, which do not depend on how a machine rounds.
     """
     least = min(weights, default=1.0)
     whole = [int(Fraction(f"{10**_DIGITS * one / least:.{_DIGITS}e}")) for one in weights]

@@ -1,6 +1,7 @@
-"""Which sizes of buckets, how many of each, and which values they hold: `Setting`, and four ways to
-find one. Uses `errors` and `exact`; `Buckets` uses it. Nothing here sees a record or draws a
-number: everything follows from how often each value occurs.
+"""Which sizes of buckets, how many of each, and which values they hold: `Setting` and `Search`.
+
+Uses `errors` and `exact`; `Buckets` uses it. Nothing here sees a record or draws a number:
+everything follows from how often each value occurs.
 
 A bucket of S records may hold at most ⌊f′·S⌋ of a value with the limit f′. Everything that this
 depends on is an integer; the one solver that computes with floats, HiGHS, only proposes numbers of
@@ -48,7 +49,7 @@ Solver: TypeAlias = Literal["optimal", "multi", "two", "anatomy"]
 HIGHEST = 2000
 """The largest size of a bucket that is looked at by default.
 
-A bucket of that many tells next to nothing.
+A bucket of that many reveals next to nothing.
 """
 
 _LARGEST = 1 << 62
@@ -73,8 +74,9 @@ _NONE = 2
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """Buckets of some sizes: `buckets[j]` of `sizes[j]` records, which together hold `holds[i, j]`
-    records with value i.
+    """Buckets of some sizes: `buckets[j]` of `sizes[j]` records.
+
+    Together these hold `holds[i, j]` records with value i.
     """
 
     sizes: tuple[int, ...]
@@ -109,11 +111,10 @@ class Setting:
         return Fraction(self.loss, max(self.records - 1, 1))
 
     def bags(self) -> list[Ints]:
-        """For every size an array with one row per bucket: the values it holds, as indices in
-        ascending order.
+        """For every size an array with one row per bucket: the values it holds, in ascending order.
 
-        Equal values lie side by side and are dealt to the buckets in turn, so that the number of
-        any value in two buckets of one size differs by at most one.
+        Values are indices. Equal values lie side by side and are dealt to the buckets in turn, so
+        that the number of any value in two buckets of one size differs by at most one.
 
         >>> setting = find_setting([4, 2, 2], [Fraction(1, 2)] * 3, "two", 4)
         >>> [bag.tolist() for bag in setting.bags()]
@@ -126,8 +127,9 @@ class Setting:
         ]
 
     def check(self, counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> None:
-        """InternalError unless every record has its place and every bucket, dealt as in `bags`,
-        keeps every limit.
+        """InternalError unless every record has its place and every bucket keeps every limit.
+
+        Buckets are dealt as in `bags`.
         """
         sizes = np.array(self.sizes, dtype=np.int64)
         buckets = np.array(self.buckets, dtype=np.int64)
@@ -233,8 +235,9 @@ class Search:
         return _Precision(float(self.gap), float(self.seconds))
 
     def _unbounded(self, counts: Ints, limits: Sequence[Fraction]) -> Setting:
-        """What the solver finds among all sizes that could lose less than a first setting, with the
-        smallest bound, does.
+        """What the solver finds among all sizes that could lose less than a first setting.
+
+        The first setting is one with the smallest bound.
         """
         bound = smallest_bound(counts, limits, self.solver, fakes=self.fakes)
         near = _Problem.of(counts, limits, bound, self.fakes)
@@ -285,8 +288,9 @@ def smallest_bound(
     *,
     fakes: int = 0,
 ) -> int:
-    """The smallest `largest` for which a solver finds a setting; InfeasibleError if there is none
-    up to `highest`.
+    """The smallest `largest` for which a solver finds a setting.
+
+    InfeasibleError if there is none up to `highest`.
 
     >>> smallest_bound([3, 3, 2], [Fraction(1, 2)] * 3, "two")
     2
@@ -357,8 +361,10 @@ def spread(
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Counts, and the sizes of buckets that can be filled from them: `fit[i, j]` is
-    ⌊f′_i·sizes[j]⌋, and of no more than `most[j]` buckets of that size can all places be filled."""
+    """Counts, and the sizes of buckets that can be filled from them.
+
+    `fit[i, j]` is ⌊f′_i·sizes[j]⌋, and at most `most[j]` buckets of that size can be filled.
+    """
 
     counts: Ints
     limits: tuple[Fraction, ...]
@@ -431,10 +437,10 @@ def _any(problem: _Problem) -> Setting:
 
 @dataclass(frozen=True)
 class _Least:
-    """What records lose at least: one whose limit asks for buckets of S loses (S − 1)²/S, its part
-    of the loss of one.
+    """What records lose at least.
 
-    From this follows how large a bucket of a setting that loses less than another can be.
+    One whose limit asks for buckets of S loses (S − 1)²/S, its part of the loss of one. From this
+    follows how large a bucket of a setting that loses less than another can be.
     """
 
     parts: tuple[tuple[Fraction, int], ...]
@@ -450,11 +456,10 @@ class _Least:
         return cls(tuple(sorted(found, reverse=True)))
 
     def with_a_bucket_of(self, size: int) -> Fraction:
-        """What any setting loses that has a bucket of at least that size: at best it takes those
-        who lose most anyway.
+        """What any setting loses that has a bucket of at least that size.
 
-        It grows with the size, as a larger bucket adds 2·size − 1 and spares at most what a record
-        of the strictest limit loses.
+        At best it takes those who lose most anyway. It grows with the size, as a larger bucket adds
+        2·size − 1 and spares at most what a record of the strictest limit loses.
         """
         loss, left = Fraction((size - 1) ** 2), size
         for part, count in self.parts:
@@ -486,8 +491,9 @@ def _checked(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
 
 
 def _eligible(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
-    """The counts as an array, if buckets of some size can keep the limits: one of all records, if
-    no others.
+    """The counts as an array, if buckets of some size can keep the limits.
+
+    One of all records can, if no others.
     """
     occurring = _checked(counts, limits)
     records = int(occurring.sum())
@@ -511,8 +517,7 @@ def _strictest(counts: Ints, limits: Sequence[Fraction]) -> int:
 
 
 def _hideable(fit: Ints, sizes: Ints, fakes: int) -> npt.NDArray[np.bool_]:
-    """Which sizes a bucket can have that leaves so many values as fakes, which it may hold and does
-    not.
+    """Which sizes leave a bucket that many values as fakes, which it may hold and does not.
 
     It holds its records in as few different values as limits allow: those that may be there most
     often.
@@ -524,10 +529,10 @@ def _hideable(fit: Ints, sizes: Ints, fakes: int) -> npt.NDArray[np.bool_]:
 
 
 def _fillable(counts: Ints, sizes: Ints, fit: Ints) -> Ints:
-    """For every size the largest number b with Σ_i min(⌊f′_i·S⌋·b, o_i) ≥ S·b: the most buckets
-    that can be filled.
+    """The most buckets of every size that can be filled.
 
-    It holds for 0 and all numbers up to the largest, as the difference of both sides is concave.
+    That is the largest number b with Σ_i min(⌊f′_i·S⌋·b, o_i) ≥ S·b. It holds for 0 and all numbers
+    up to the largest, as the difference of both sides is concave.
     """
     low, high = np.zeros_like(sizes), counts.sum() // sizes
     while (low < high).any():
@@ -586,12 +591,12 @@ def _singles(problem: _Problem) -> list[int]:
 
 
 def _pairs(problem: _Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]:
-    """The places of all larger sizes that do together with the one at `first`, with the numbers of
-    buckets of least loss and that loss, where it is less than `below`.
+    """The larger sizes, by place, that do together with the one at `first`.
 
-    All (b₁, b₂) with S₁b₁ + S₂b₂ = n are one list, (b₁ − k·S₂/g, b₂ + k·S₁/g) for k = 0, 1, …,
-    whose loss grows with k. What the limits ask for holds from some k on and up to some k, both in
-    closed form.
+    With the numbers of buckets of least loss and that loss, where it is less than `below`. All (b₁,
+    b₂) with S₁b₁ + S₂b₂ = n are one list, (b₁ − k·S₂/g, b₂ + k·S₁/g) for k = 0, 1, …, whose loss
+    grows with k. What the limits ask for holds from some k on and up to some k, both in closed
+    form.
     """
     n, small, small_most = problem.records, int(problem.sizes[first]), int(problem.most[first])
     large = problem.sizes[first + 1 :]
@@ -626,10 +631,10 @@ def _pairs(problem: _Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]
 
 
 def _split(problem: _Problem, pair: _Pair) -> _Parts:
-    """Which values go where: as many as fit into the small buckets, then those back that these have
-    no room for.
+    """Which values go where.
 
-    Values with the strictest limits go back first, so that what stays can be split further.
+    As many as fit into the small buckets, then those back that these have no room for. Values with
+    the strictest limits go back first, so that what stays can be split further.
     """
     (small, large), (number, other) = pair.places, pair.numbers
     sizes = problem.sizes.tolist()
@@ -729,9 +734,7 @@ def _optimal(
 
 @dataclass(frozen=True)
 class _Proposal:
-    """What HiGHS found, its lower bound of the loss, and whether it ended by itself with a setting
-    that is one.
-    """
+    """What HiGHS found, its lower bound of the loss, and whether it ended with a valid setting."""
 
     setting: Setting | None
     bound: float
@@ -775,9 +778,7 @@ def _proposed(problem: _Problem, precision: _Precision, any_does: bool = False) 
 
 @dataclass(frozen=True, eq=False)
 class _Relaxed:
-    """What is lost at least, were numbers of buckets not whole, and which sizes such buckets would
-    have.
-    """
+    """What is lost at least if numbers of buckets need not be whole, and the sizes used then."""
 
     bound: float
     used: npt.NDArray[np.bool_]
@@ -793,8 +794,7 @@ def _relaxed(problem: _Problem, seconds: float) -> _Relaxed:
 
 @dataclass(frozen=True, eq=False)
 class _Program:
-    """The program of a problem: numbers of buckets of every size, and how many records of a value
-    they hold.
+    """The program of a problem: numbers of buckets of every size, and the records they hold.
 
     Values that occur equally often under equal limits share their variables, as the mean of what
     they do is possible too.
@@ -863,10 +863,10 @@ class _Program:
 
 
 def filled(counts: Ints, room: Ints, upper: Ints, near: Ints) -> Ints | None:
-    """How many of each value go into buckets of each size, all of them and at most `upper`; None if
-    that is impossible.
+    """How many of each value go into buckets of each size: all, and at most `upper`.
 
-    A maximal flow by augmenting paths, in integers, from what is `near`.
+    None if that is impossible. A maximal flow by augmenting paths, in integers, from what is
+    `near`.
     """
     held = np.zeros_like(upper)
     for j in range(len(room)):
@@ -887,8 +887,9 @@ def filled(counts: Ints, room: Ints, upper: Ints, near: Ints) -> Ints | None:
 def _path(
     left: Ints, room: Ints, free: Ints, held: Ints
 ) -> tuple[int, list[tuple[int, int | None, int]]] | None:
-    """How one more record finds a place: value by value the size it leaves (none at first) and the
-    one it enters.
+    """How one more record finds a place: value by value the size it leaves and the one it enters.
+
+    It leaves none at first.
     """
     came: dict[int, tuple[int, int | None, int]] = {}
     steps: list[tuple[int | None, Ints]] = [(None, np.minimum(left[:, None], free))]
@@ -913,8 +914,9 @@ def _path(
 
 
 def _anatomy(counts: Ints, limits: Sequence[Fraction]) -> Setting:
-    """As many buckets of l records or some more as there can be, with no value twice, where 1/l is
-    at most any limit.
+    """As many buckets of about l records as there can be, with no value twice.
+
+    1/l is at most any limit.
     """
     least, records = _strictest(counts, limits), int(counts.sum())
     number = records // least

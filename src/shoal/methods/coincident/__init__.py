@@ -1,5 +1,4 @@
-"""Coincident generalisation (Zhang, chapter 5): groups that show all there is to know about who has
-which value.
+"""Coincident generalisation (Zhang, chapter 5): groups show all there is to know of their values.
 
 People are put into groups of equal size by their quasi-identifying values alone (`grouping`), and
 groups merge by a rule that is the same for all who end up in one (`schemes`). So what someone who
@@ -71,28 +70,26 @@ Bools = npt.NDArray[np.bool_]
 @typed
 @dataclass(frozen=True, init=False)
 class Coincident:
-    """Groups that satisfy models of the sensitive values, also against someone who knows the
-    algorithm.
+    """Groups that satisfy models of the sensitive values, even if the algorithm is known.
 
     models: what every group must satisfy, such as "3-diversity of ill"; models of how values are
-    spread in a group
-    size: how many people a group has to start with; by itself twice as many as the models ask for
-    at least
+        spread in a group
+    size: how many people a group has to start with; by default twice as many as the models need
     scheme: "forest" (one tree of nearly all groups), "UU" or "UA" (a tree of pairs, of as few or as
         many groups as can be), or "interleaved"
-    depth: how often groups merge two by two before more than two do; by itself as often as leaves
-    few groups over
+    depth: how often groups merge two by two before more than two do; by default so that few groups
+        are left over
     order: how groups are formed: by balanced "splits", or along a "curve" through the hierarchies,
-        which is faster; by itself splits up to `MANY` records, which everyone may count, and where
+        which is faster; by default splits up to `MANY` records, which everyone may count, and where
         `ranges` needs them
     ranges: what a group shows of a column: "boundary", as far as the splits reach that made its
-        parts; "hierarchy", the finest value that all its people have in common; or, by itself where
-        there are splits, the "narrower" of both
-    spare: what does not fit the tree: "groups" that are safe as they are stay so, and if there are
+        parts; "hierarchy", the finest value that all its people have in common; or, the default
+        where there are splits, the "narrower" of both
+    spare: what does not fit the tree: "groups" that are already safe are released, and if there are
         too few, groups drawn at random are left out; or "records" are left out from the beginning,
         drawn at random
-    unit: the identifying column that tells whose rows belong together; one row of each person is
-    drawn, and only that is used
+    unit: the identifying column that says whose rows belong together; one row of each person is
+        drawn, and only that is used
     """
 
     models: tuple[Model, ...]
@@ -245,11 +242,10 @@ def satisfied(
     columns: Mapping[str, tuple[npt.NDArray[Any], int]],
     count: Ints | None = None,
 ) -> Bools:
-    """Which of so many groups satisfy all models, given the group of every row, and codes of
-    columns and how many there are.
+    """Which of that many groups satisfy all models.
 
-    Rows of no group, which have the number of groups, are one more, so that shares of all are
-    right.
+    `own` is the group of every row, and `columns` has codes and how many of these there are. Rows
+    of no group, which have the number of groups, are one more, so that shares of all are right.
     """
     counts = group(
         [_OWN, *columns],
@@ -262,8 +258,9 @@ def satisfied(
 
 
 def _require_whole(table: Table, method: Coincident) -> None:
-    """InfeasibleError before anything is drawn if not even all records satisfy the models, which
-    the bag alone tells.
+    """InfeasibleError, before anything is drawn, if not even all records satisfy the models.
+
+    That depends on the bag of values alone.
     """
     names = sorted({name for model in method.models for name in model.columns})
     bag = table.count(names)
@@ -283,9 +280,7 @@ def _columns(certificate: Certificate) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class _Ordered:
-    """The records that are released, as distinct rows, in an order in which groups to start with
-    follow each other.
-    """
+    """The released records, as distinct rows; groups to start with follow each other."""
 
     table: Table
     method: Coincident
@@ -382,9 +377,7 @@ class _Ordered:
         return merged(len(self.halves) // 2, safe, self.method.scheme, depth, chance)
 
     def laid_out(self, groups: Ints, chance: Chance) -> Any:
-        """The released columns: groups in the order of what they show, or by lot, and their records
-        by values.
-        """
+        """The released columns: groups by what they show, or by lot, and records by values."""
         table, number, names = self.table, int(groups.max(initial=-1)) + 1, released(self.table)
         order = np.flatnonzero(groups != LEFT_OUT)
         order = order.take(in_order(groups.take(order)))
@@ -466,8 +459,9 @@ def _text_ranks(texts: Sequence[str]) -> Ints:
 
 
 def _in_words(text: str) -> tuple[list[str | int], str]:
-    """To sort texts by their words, and by the value of numbers in them: anyone can tell that
-    order.
+    """A key that sorts texts by their words, and by the value of numbers in them.
+
+    Anyone can tell that order.
     """
     parts = enumerate(re.split("([0-9]+)", text))
     return [int(part) if at % 2 else part for at, part in parts], text
@@ -520,8 +514,9 @@ def _extreme(of: np.ufunc, values: npt.NDArray[Any], starts: Ints) -> npt.NDArra
 def _common(
     hierarchy: Hierarchy, lowest: npt.NDArray[Any], highest: npt.NDArray[Any]
 ) -> tuple[list[str], Ints, Ints]:
-    """The texts of all levels, and for every group the finest that its outermost leaves share, and
-    how many leaves show it.
+    """The texts of all levels, each group's finest common one, and how many leaves show it.
+
+    It is the finest that the outermost leaves share.
     """
     texts, by_level = hierarchy.texts()
     number = by_level.shape[1]

@@ -1,5 +1,4 @@
-"""Who may share a group, by quasi-identifying values alone: an order of people in which neighbours
-are alike.
+"""Who may share a group, by quasi-identifying values alone: neighbours in an order are alike.
 
 Works on the distinct rows and how many people have each. People with equal values are alike, so a
 cut may part them: who of them goes where is drawn by the method. Two orders: along a *curve* that
@@ -33,9 +32,9 @@ _BITS = 62
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """An order of people: `rows` are distinct rows, some several times, and `counts` how many
-    people of each come next.
+    """An order of people.
 
+    `rows` are distinct rows, some several times, and `counts` how many people of each come next.
     Where the order comes from splits, `part` is the part that each run is in, and `low` and `high`
     have for every column and part how far it reaches.
     """
@@ -48,11 +47,11 @@ class Runs:
 
 
 def by_curve(rows: Counts, trees: Sequence[Hierarchy]) -> Runs:
-    """The people of some rows (their leaves in every column) along a curve that leaves a value of a
-    hierarchy after all of it.
+    """People along a curve that leaves a value of a hierarchy after all of it.
 
-    The bits that tell leaves apart are taken by how much of its column each still has to tell
-    apart, and read as a Gray code, in which neighbours differ by one bit.
+    `rows` has their leaves in every column. The bits that tell leaves apart are taken by how much
+    of its column each still has to tell apart, and read as a Gray code, in which neighbours differ
+    by one bit.
     """
     bits = [(share, column, bit) for column, tree in enumerate(trees) for share, bit in _bits(tree)]
     bits.sort(key=lambda one: (-one[0], one[1]))  # bits of one column stay in their order
@@ -69,8 +68,9 @@ def by_curve(rows: Counts, trees: Sequence[Hierarchy]) -> Runs:
 
 
 def _bits(tree: Hierarchy) -> Iterator[tuple[Fraction, Ints]]:
-    """For every bit of a leaf, those of the widest values first: the mean share of leaves that it
-    tells apart, and the bit.
+    """For every bit of a leaf the mean share of leaves that it tells apart, and the bit.
+
+    Those of the widest values come first.
     """
     least = Fraction(1)
     for wide, fine in zip(tree.maps[:0:-1], tree.maps[-2::-1], strict=True):
@@ -99,11 +99,11 @@ def in_order(values: npt.NDArray[np.integer]) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class _Pieces:
-    """Parts, one after the other: from `starts` on their rows, with the places of these and how
-    many people of each.
+    """Parts, one after the other: their rows start at `starts`.
 
-    Of every part, `number` says by its bits which half was taken in every round, so it tells where
-    the part comes in the order, and `low` and `high` have for every column how far it reaches.
+    With the places of these and how many people of each. Of every part, `number` says by its bits
+    which half was taken in every round, so it tells where the part comes in the order, and `low`
+    and `high` have for every column how far it reaches.
     """
 
     row: Ints
@@ -213,11 +213,10 @@ def _halved(
 
 
 def _end_between(before: Ints, after: Ints, ends: Sequence[Ints]) -> Ints:
-    """The places at which left halves end: from their last person's on, and before that of the
-    first one on the right.
+    """The places at which left halves end: after their last person, before the first on the right.
 
     It is where a value of the highest level ends that does so there, nearest to the middle; so that
-    it tells no more of either person than that it lies between them.
+    it reveals no more of either person than that it lies between them.
     """
     middle: Ints = np.maximum((before + after - 1) // 2, before)
     found = middle

@@ -1,5 +1,4 @@
-"""Which groups merge until all are safe, so that nothing but the values they show can be inferred
-from it.
+"""Which groups merge until all are safe, so that nothing but what they show can be inferred.
 
 Leaves are groups of equal size, in an order that depends on quasi-identifying values alone. A
 *tree* pairs neighbours; a group that is not safe takes all of its siblings, and so on upwards:
@@ -85,8 +84,9 @@ def merged(leaves: int, safe: Safe, scheme: Scheme, depth: int, chance: Chance) 
 
 
 def shaped(leaves: int, scheme: Scheme, depth: int) -> tuple[int, list[int]]:
-    """How many leaves fit a tree, and how many siblings merge at each of its levels: two at the
-    lowest `depth`, then primes.
+    """How many leaves fit a tree, and how many siblings merge at each of its levels.
+
+    Two do at the lowest `depth`, then primes.
     """
     block = 3 if scheme == "interleaved" else 1
     blocks = leaves // block
@@ -118,8 +118,7 @@ def _primes(number: int) -> list[int] | None:
 
 
 def _kept(safe: Bools, scheme: Scheme, depth: int, chance: Chance) -> tuple[Ints, Ints, list[int]]:
-    """The leaves that the tree is made of, those that are not released, and how many siblings merge
-    at each level.
+    """The leaves of the tree, those that are not released, and how many siblings merge when.
 
     All others are safe, and drawn uniformly among those that are. How many there are of each is
     told by how many are safe.
@@ -145,10 +144,9 @@ def _climb(
     halves: Ints, group: Ints, safe: Bools, test: Safe, leaves: int, siblings: Sequence[int]
 ) -> Bools:
     """Merge what is unsafe with its siblings, level by level; whether the root is unsafe even so.
-    Writes the groups of halves.
 
-    `halves` has a line for every block of neighbouring leaves: two halves, or those of three leaves
-    for interleaved groups.
+    Writes the groups of halves. `halves` has a line for every block of neighbouring leaves: two
+    halves, or those of three leaves for interleaved groups.
     """
     unsafe: Bools = np.asarray(np.logical_not(safe).any(axis=1))
     if halves.shape[1] > 2:
@@ -161,10 +159,9 @@ def _climb(
 
 
 def _interleave(halves: Ints, group: Ints, some: Bools, test: Safe, leaves: int) -> Bools:
-    """Blocks of three leaves of which one is unsafe become two groups, each with one half of every
-    leaf, or else one.
+    """Blocks of three leaves with an unsafe one become two groups, or else one.
 
-    Gives which blocks are unsafe even so.
+    Each of two has one half of every leaf. Gives which blocks are unsafe even so.
     """
     open_ = np.flatnonzero(some)
     unsafe = np.zeros(len(halves), dtype=np.bool_)

@@ -1,5 +1,4 @@
-"""Is a proposed sequence of groupings safe to choose from? A checker for those who add a scheme; it
-sees no data.
+"""Is a sequence of groupings safe to choose from? A checker for new schemes; it sees no data.
 
 Someone tries the groupings of a sequence in turn and releases the first whose groups are all safe.
 Who knows the sequence learns nothing from the choice if people of a group can stand for each other:
@@ -61,8 +60,7 @@ class Symmetry:
 
 @typed
 def coincident(sequence: Sequence[Partition]) -> Symmetry:
-    """Whether releasing the first safe grouping of a sequence tells no more of anyone than the
-    released group shows.
+    """Whether releasing the first safe grouping of a sequence reveals only what its groups show.
 
     Yes is a proof, for every predicate on the values of a group and all values; no is none: the
     condition is sufficient.
@@ -108,9 +106,7 @@ def _people(sequence: Sequence[Partition]) -> list[Hashable]:
 
 
 class _Permutations:
-    """The permutations that keep every group of one grouping, and map groups of the earlier ones to
-    such groups.
-    """
+    """The permutations that keep the groups of one grouping and permute those of earlier ones."""
 
     def __init__(self, earlier: _Groups, kept: list[list[int]], people: int) -> None:
         self.groups = earlier
@@ -147,9 +143,7 @@ class _Permutations:
         return marked_left, marked_right
 
     def _extended(self, left: _Colours, right: _Colours) -> list[int] | None:
-        """A permutation that takes every colour on the left to the same on the right, if there is
-        one.
-        """
+        """A permutation that takes every colour on the left to the same on the right, if any."""
         refined = self._refined(left, right)
         if refined is None:
             return None

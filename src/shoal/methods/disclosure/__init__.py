@@ -98,20 +98,19 @@ class DisclosureFacts(Facts):
 @typed_but("path", "floor")
 @dataclass(frozen=True, init=False)
 class Disclosure:
-    """One of the generalisations along a path, chosen so that what it shows is all that can be
-    inferred.
+    """One generalisation along a path, chosen so that what it shows is all that can be inferred.
 
     models: what every group must satisfy, such as "entropy 3-diversity of ill"
-    path: steps from the finest table to the coarsest; each names the columns that go up one level.
-    By itself all columns in turn
+    path: steps from the finest table to the coarsest; each names the columns that go up one level;
+        by default all columns in turn
     rule: "permutations" goes down the path as long as all parts of all groups are safe whoever has
         which of a group's values; "first-safe" goes up until all groups are safe, which is allowed
         only where all groups that merge are alike
     local: whether groups go down by themselves, parts that are too small staying behind together;
-    for "permutations"
+        for "permutations"
     floor: the levels where the path begins, 0 for columns that are not named
-    unit: the identifying column that tells whose rows belong together; one row of each person is
-    drawn, and only that is used
+    unit: the identifying column that says whose rows belong together; one row of each person is
+        drawn, and only that is used
     """
 
     models: tuple[Model, ...]
@@ -283,8 +282,9 @@ def _is_names(step: object) -> bool:
 
 
 def _in_turn(levels: Mapping[str, int], trees: Mapping[str, Hierarchy]) -> Steps:
-    """Steps to the root, one column after the other: the one that is lowest, as a share of its
-    height, comes next.
+    """Steps to the root, one column after the other.
+
+    The one that is lowest, as a share of its height, comes next.
     """
     every = [
         (Fraction(at, tree.height), place, name)
@@ -297,9 +297,7 @@ def _in_turn(levels: Mapping[str, int], trees: Mapping[str, Hierarchy]) -> Steps
 def _labelled(
     rows: Counts, lattice: Lattice, path: Sequence[Node], place: Ints
 ) -> dict[str, tuple[list[str], Ints]]:
-    """For every quasi-identifying column the texts that are shown, and every distinct row's number
-    among them.
-    """
+    """For every quasi-identifying column the texts shown, and every row's number among them."""
     trees = list(zip(lattice.names, lattice.hierarchies, strict=True))
     at_finest = [
         tree.maps[level][rows.column(name)]

@@ -27,13 +27,13 @@ def descended(
     together: Ints | None,
     progress: Progress = silent,
 ) -> Ints:
-    """The rule PERM: for every group of the finest node its place in the path, which is past its
-    end if nothing may be shown.
+    """The rule PERM: for every group of the finest node its place in the path.
 
-    All begin at the coarsest node. A part of a group goes down if it is safe whatever values of the
-    group it has, and so is what stays behind. Those that `together` gives one number go down only
-    if all of them do. So each decision looks at nothing but what is shown in the end, and all ways
-    to give out the values of a released group lead to the same release.
+    It is past the end if nothing may be shown. All begin at the coarsest node. A part of a group
+    goes down if it is safe whatever values of the group it has, and so is what stays behind. Those
+    that `together` gives one number go down only if all of them do. So each decision looks at
+    nothing but what is shown in the end, and all ways to give out the values of a released group
+    lead to the same release.
     """
     finest, groups, last = lattice.groups(path[0]), lattice.groups(path[-1]), len(path) - 1
     place = np.where(holds_all(models, groups)[parents(groups, finest)], last, len(path))
@@ -50,9 +50,7 @@ def descended(
 
 
 def _leaving(groups: Groups, finer: Groups, models: Sequence[Model]) -> Bools:
-    """Which parts of groups can be shown by themselves, so that what stays behind of their group is
-    safe as well.
-    """
+    """Which parts of groups can be shown alone, with what stays behind of their group safe too."""
     parent, number = parents(groups, finer), len(groups.sizes)
     goes = safe_parts(groups, parent, finer.sizes, models)
     behind = np.bincount(parent, np.where(goes, 0, finer.sizes), number).astype(np.int64)
@@ -66,10 +64,10 @@ def _leaving(groups: Groups, finer: Groups, models: Sequence[Model]) -> Bools:
 
 
 def safe_parts(groups: Groups, of: Ints, sizes: Ints, models: Sequence[Model]) -> Bools:
-    """Whether parts of some groups, with that many records, are safe whichever of their group's
-    values they have.
+    """Whether parts of groups with that many records are safe whichever values they have.
 
-    Those with the most frequent values are spread least evenly, which is the worst that can be.
+    The values are those of their group. Those with the most frequent values are spread least
+    evenly, which is the worst that can be.
     """
     safe = np.ones(len(of), dtype=np.bool_)
     for model in models:
@@ -109,8 +107,7 @@ def first_safe(
     together: Ints,
     progress: Progress = silent,
 ) -> Ints:
-    """The rule first-safe: for every group of the finest node the first place in the path at which
-    all groups are safe.
+    """The rule first-safe: for every finest group the first place in the path where all are safe.
 
     That is, all of those that `together` gives the same number; past the end of the path if there
     is none.
@@ -126,10 +123,10 @@ def first_safe(
 
 
 def require_alike(lattice: Lattice, path: Sequence[Node]) -> None:
-    """InputError unless at every step the groups that become one have the same size and merged in
-    the same way before.
+    """InputError unless groups that become one are alike at every step.
 
-    Looks at quasi-identifying values alone, which are public here.
+    That is, they have the same size and merged in the same way before. Looks at quasi-identifying
+    values alone, which are public here.
     """
     groups = lattice.groups(path[0])
     form = groups.sizes

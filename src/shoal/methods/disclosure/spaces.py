@@ -45,10 +45,10 @@ LARGEST = 1 << 20
 
 @dataclass(frozen=True)
 class Space:
-    """All states that are possible, and the candidate schemas T1 to Tn, most useful first:
-    partitions of the states.
+    """All possible states, and the candidate schemas T1 to Tn, which partition them.
 
-    The last one is the whole space in one piece: nothing is shown.
+    The most useful schema comes first. The last one is the whole space in one piece: nothing is
+    shown.
 
     >>> Space("abc", (["ab", "c"], ["abc"])).seen(1, "a") == {"a", "b"}
     True
@@ -107,7 +107,7 @@ class Space:
 
     @property
     def nested(self) -> bool:
-        """Whether every piece lies in a piece of each later schema: the sequence is set-monotone."""
+        """Whether every piece lies in a piece of each later schema: set-monotone."""
         pairs = zip(self.schemas, self.schemas[1:], strict=False)
         return all(
             any(piece <= larger for larger in after) for before, after in pairs for piece in before
@@ -116,13 +116,13 @@ class Space:
 
 @dataclass(frozen=True)
 class Predicate:
-    """Which sets of states are safe, and what is said of that; `refuted` tells where it is not so.
+    """Which sets of states are safe, and what is declared of that; `refuted` tries it.
 
     monotone: whatever contains a safe set is safe (set-monotone)
     split: easy-split: for a safe set and another, a largest safe part of both that leaves a safe
         rest, or no rest; empty if there is none. Largest means that no larger part contains it
     last: those states of the space for which no schema but the last could be safe are safe together
-    (Tn-safe)
+        (Tn-safe)
     """
 
     holds: Callable[[States], bool]
@@ -144,8 +144,9 @@ class Predicate:
 
     @classmethod
     def everybody(cls, test: Callable[[Counter[Any]], bool]) -> "Predicate":
-        """Where states are the values of people: the values that anybody has in the states of a set
-        pass a test.
+        """Where states are the values of people: the values that anybody may have pass a test.
+
+        These are the values that they have in the states of a set.
         """
 
         def holds(some: States) -> bool:
@@ -154,9 +155,7 @@ class Predicate:
         return cls(holds)
 
     def with_every_split(self) -> "Predicate":
-        """The predicate with a split that tries all parts: right for any, and easy for small spaces
-        only.
-        """
+        """The predicate with a split that tries all parts: right for any, easy for small spaces."""
 
         def split(given: States, within: States) -> States:
             return next(_splits(self.holds, given, within), frozenset())
@@ -196,9 +195,7 @@ class Predicate:
 
 @typed
 def disclosed(space: Space, function: Function) -> dict[Any, States]:
-    """For every state its disclosure set: the states that look alike and for which the same schema
-    is shown.
-    """
+    """For every state its disclosure set: states that look alike and show the same schema."""
     _require_defined(function, space.states)
     sets = {}
     for state in space.states:
@@ -232,8 +229,9 @@ def is_safe(space: Space, function: Function, predicate: Predicate) -> bool:
 
 @typed
 def is_better(one: Function, other: Function) -> bool:
-    """Whether one function shows an earlier schema than another for some state, and a later one for
-    none: locally better.
+    """Whether a function is locally better than another.
+
+    It shows an earlier schema for some state, and a later one for none.
     """
     _require_defined(one, other)
     _require_defined(other, one)
@@ -293,8 +291,7 @@ def traditional(space: Space, predicate: Predicate) -> dict[Any, int]:
 
 @typed
 def backward(space: Space, predicate: Predicate) -> dict[Any, int]:
-    """Algorithm 4.2, corrected: from the last schema to the first, split what is disclosed as long
-    as all parts stay safe.
+    """Algorithm 4.2, corrected: from the last schema to the first, split while all parts stay safe.
 
     Needs nested schemas and a predicate that is monotone and splits easily; the function is
     p-optimal. Every class of states with one disclosure set is split by itself: what the paper
@@ -325,8 +322,7 @@ def backward(space: Space, predicate: Predicate) -> dict[Any, int]:
 
 @typed
 def forward(space: Space, predicate: Predicate) -> dict[Any, int]:
-    """Algorithm 4.3, corrected: from the first schema to the last, show what is safe of what is
-    left; then hide the rest.
+    """Algorithm 4.3, corrected: from first schema to last, show what is safe, then hide the rest.
 
     Needs a predicate that is monotone and splits easily. The states that are left at the end join
     some of the class that was formed last, and these together are shown under the first schema that
@@ -348,8 +344,9 @@ def forward(space: Space, predicate: Predicate) -> dict[Any, int]:
 
 @typed
 def forward_once(space: Space, predicate: Predicate) -> dict[Any, int]:
-    """Algorithm 4.4: `forward` without its end, not needed where the predicate is monotone and safe
-    at `last`. p-optimal.
+    """Algorithm 4.4: `forward` without its end; p-optimal.
+
+    The end is not needed where the predicate is monotone and safe at `last`.
     """
     _require(space, predicate, "monotone", "last")
     return _forward(space, predicate)[0]
@@ -369,8 +366,9 @@ def _forward(space: Space, predicate: Predicate) -> tuple[dict[Any, int], States
 
 
 def _require(space: Space, predicate: Predicate, *declared: str) -> None:
-    """ParameterError if a predicate does not declare a property, or finds not even the whole space
-    safe.
+    """ParameterError if a predicate does not declare a property.
+
+    InfeasibleError if not even the whole space is safe.
     """
     for name in declared:
         if not getattr(predicate, name):

@@ -1,5 +1,4 @@
-"""Personal generalisation: every record at the levels of the lowest risk that keep the utility
-asked for.
+"""Personal generalisation: every record at the levels of lowest risk that keep its utility.
 
 After Fouad, Elbassioni and Bertino (2012), whose claim of differential privacy does not hold and is
 not made here. `models` says what risk and utility are, `crowds` counts people, and each solver
@@ -98,8 +97,7 @@ class Wish:
 @typed_but("weights", "importance", "wishes")
 @dataclass(frozen=True, init=False)
 class Personal:
-    """Each record's own generalisation: the lowest risk among those that keep a share `utility` of
-    the record's worth.
+    """Each record's own generalisation: the lowest risk that keeps a share `utility` of its worth.
 
     The risk is how sensitive the values shown are (`model` and `weights`: see `SensitivityModel`),
     divided by the number of people of the `register` whom they fit; without a register, of the
@@ -111,7 +109,7 @@ class Personal:
     The solver "exact" looks at the whole lattice. For tables too wide for that, "genetic" and
     "relaxed" look for low risks without a promise how low, and "lagrangian" for the largest
     `pull`/risk + utility^`power`. `effort` is how much they do: nodes counted for all records,
-    linear programs, or passes over everyone. `unit` is the identifying column that tells whose rows
+    linear programs, or passes over everyone. `unit` is the identifying column that says whose rows
     belong together: one row of each person is drawn, and only that is used.
     """
 
@@ -186,9 +184,7 @@ class Personal:
         )
 
     def promise(self, schema: Schema) -> Promise:
-        """The floors, how risk and utility are counted, and whether the risk is the lowest or only
-        a low one.
-        """
+        """The floors, how risk and utility are counted, and whether the risk is the lowest."""
         schema.require_unit(self.unit)
         if not schema.having(Role.QUASI):
             raise ParameterError(
@@ -338,9 +334,7 @@ class People:
         return levels
 
     def shown(self, every: Sequence[Chosen]) -> dict[str, tuple[list[str], npt.NDArray[np.int64]]]:
-        """For every column the texts of all levels, each once, and the place of every row's text
-        among them.
-        """
+        """For every column the texts of all levels, and the place of each row's text among them."""
         levels, columns = self.levels(every), {}
         for column, (name, hierarchy) in enumerate(self.hierarchies.items()):
             texts, shown = hierarchy.texts()
@@ -349,9 +343,7 @@ class People:
         return columns
 
     def facts(self, every: Sequence[Chosen]) -> PersonalFacts:
-        """For the owner: the mean and the highest risk, the mean of the utility kept, and how many
-        nodes are in use.
-        """
+        """For the owner: mean and highest risk, the utility kept, and how many nodes are in use."""
         risk, worth = np.zeros(self.rows.distinct), np.zeros(self.rows.distinct)
         for number, chosen in enumerate(every):
             mine = np.flatnonzero(self.want == number)

@@ -1,5 +1,4 @@
-"""Records one by one: which to look at, and how many people one of them could be about at many
-nodes. Uses `crowds`.
+"""Records one by one: which to look at, and how many people each could be about. Uses `crowds`.
 
 A set of people is a string of bits, one per distinct row. Whoever shows the same as a record in a
 column at a level is such a set, and whom the record could be about at a node is what the sets of

@@ -1,5 +1,4 @@
-"""How many people each record could be about at a node of the lattice, and what it risks and is
-worth there.
+"""How many people each record could be about at a node, and what it risks and is worth there.
 
 A record's generalisation at a node is its group there, so one pass over the distinct rows answers
 for all records at once. `Crowds` counts; `Best` keeps for every record the best node it has been
@@ -44,7 +43,7 @@ class Crowds:
     """The distinct rows of a table, and how many people of a register each may be about at a node.
 
     Columns are those of `hierarchies`, in that order, as leaf codes. The register is other counts
-    over the same columns, by itself the table; where it has fewer people with the values of a row
+    over the same columns, by default the table; where it has fewer people with the values of a row
     than the table, it is taken to have missed some.
     """
 
@@ -129,9 +128,7 @@ class Crowds:
         return people, np.searchsorted(place[people], np.arange(len(groups))), mine
 
     def _keys(self, node: Node) -> tuple[npt.NDArray[np.intp], int]:
-        """A number for every row that tells its groups at a node apart, and how many numbers there
-        may be.
-        """
+        """A number for every row by its group at a node, and how many numbers there may be."""
         key: npt.NDArray[np.intp] | None = None
         cells = 1
         for axes, packed in self._packs:
@@ -152,9 +149,7 @@ class Crowds:
         return (np.zeros(len(self._weights), dtype=np.intp) if key is None else key), cells
 
     def _look_up(self, axes: range, levels: Node) -> tuple[npt.NDArray[np.intp], int]:
-        """For every value of a pack of leaves its number at these levels, and how many numbers
-        there are.
-        """
+        """For every value of a pack of leaves its number at these levels, and their number."""
         asked = axes.start, levels
         if asked not in self._known:
             if len(self._known) > MEMO:
@@ -180,9 +175,7 @@ class Crowds:
         return found
 
     def sum_at(self, total: Sum, node: Node) -> int | Ints:
-        """A sum over columns at a node for everyone's row, or one number where it is the same for
-        all.
-        """
+        """A sum over columns at a node for everyone's row; one number if it is the same for all."""
         constant, found = 0, None
         for axes, packed in self._packs:
             same, look_up = self._sum(total, axes, node[axes.start : axes.stop])
@@ -193,8 +186,9 @@ class Crowds:
         return constant if found is None else np.add(found, constant, out=found)
 
     def _sum(self, total: Sum, axes: range, levels: Node) -> tuple[int, Ints | None]:
-        """What a pack of columns adds at these levels: a number for all, and what each value adds
-        more, unless none does.
+        """What a pack of columns adds at these levels: a number for all, and what values add to it.
+
+        None where no value adds more.
         """
         asked = id(total), axes.start, levels
         if asked not in self._sums:
@@ -212,8 +206,7 @@ class Crowds:
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """What the people of some rows want: how sensitive what is shown is to them, and the utility
-    they must keep, in its units.
+    """What the people of some rows want: their sensitivity, and the utility to keep, in units.
 
     `rows` are places among everyone's.
     """
@@ -224,7 +217,7 @@ class Wanted:
 
     @classmethod
     def of(cls, sensitivity: Sum, utility: Sum, share: Fraction, rows: Index) -> "Wanted":
-        """A floor that is a share of the utility of a record as it is."""
+        """A floor that is a share of the utility of an unchanged record."""
         return cls(sensitivity, ceil(share * utility.most), rows)
 
 
@@ -238,10 +231,10 @@ class Chosen:
 
 
 class Best:
-    """For every row the best node among those offered: the lowest risk, then the highest utility,
-    then the first offered.
+    """For every row the best node among those offered.
 
-    Only nodes that keep the utility a row must keep count; the record as it is always does.
+    That of the lowest risk, then the highest utility, then the first offered. Only nodes that keep
+    the utility a row must keep count; the unchanged record always does.
     """
 
     def __init__(self, crowds: Crowds, utility: Sum, wanted: Sequence[Wanted]) -> None:
@@ -298,9 +291,7 @@ class Best:
     def better(
         self, number: int, risk: Floats, worth: int | Ints, best: Floats, kept: Ints
     ) -> npt.NDArray[np.bool_]:
-        """Whether rows of a `Wanted` are better off with a risk and a worth than with the best so
-        far.
-        """
+        """Whether rows of a `Wanted` are better off with this risk and worth than with the best."""
         found: npt.NDArray[np.bool_] = (risk < best) | ((risk == best) & (worth > kept))
         return found
 
@@ -316,8 +307,7 @@ class Best:
 
 
 def comparable(want: Wanted, crowds: Crowds) -> Wanted:
-    """With sensitivities small enough for quotients in floats to compare as the rationals they
-    stand for.
+    """With sensitivities so small that quotients in floats compare as the rationals they stand for.
 
     Different fractions p/q < p'/q' are 1/(q q') apart at least, which is more than the rounding of
     either.

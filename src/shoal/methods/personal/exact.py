@@ -1,5 +1,4 @@
-"""The lowest risk of every record, exactly, by looking at the whole lattice for all records at
-once.
+"""The lowest risk of every record, exactly, from the whole lattice for all records at once.
 
 What is shown of a record becomes no more sensitive by generalising it, and the crowd it may belong
 to no smaller. So the lowest risk is found at one of the record's *last* nodes: those that keep its
@@ -86,9 +85,7 @@ def _kinds(crowds: Crowds, utility: Sum) -> tuple[Index, int]:
 def _last(
     crowds: Crowds, utility: Sum, want: Wanted, kind: Index, kinds: int
 ) -> npt.NDArray[np.bool_]:
-    """For every kind of row and every node whether it keeps the utility wanted and no coarser
-    neighbour does.
-    """
+    """For every kind of row the nodes that keep its utility while no coarser neighbour does."""
     shape = [height + 1 for height in crowds.heights]
     every = np.zeros((kinds, *shape), dtype=np.bool_)
     example = np.zeros(kinds, dtype=np.intp)
@@ -119,12 +116,11 @@ def _worths(crowds: Crowds, utility: Sum, row: int) -> npt.NDArray[np.int64]:
 
 
 def refined(best: Best) -> list[Chosen]:
-    """What every row has, with every column as fine as it can be at the same risk: the same crowd,
-    and no more to show of it.
+    """What every row has, with every column as fine as it can be at the same risk.
 
-    All people of a crowd may look alike in a column at a finer level than the node's. Showing that
-    level leaves the crowd as it is, in all columns at once. Where nothing shown is sensitive at
-    all, the crowd may shrink.
+    That is, with the same crowd, and no more to show of it. All people of a crowd may look alike in
+    a column at a finer level than the node's. Showing that level leaves the crowd unchanged, in all
+    columns at once. Where nothing shown is sensitive at all, the crowd may shrink.
     """
     every = best.chosen()
     for want, chosen, place in zip(best.wanted, every, best.place, strict=True):

@@ -1,13 +1,12 @@
-"""Low risks by a genetic search for all records together, after Section 2.5 of the paper. Uses
-`alone`, `crowds` and `exact`.
+"""Low risks by a genetic search for all records together, after Section 2.5 of the paper.
 
-A chromosome is a path: columns in the order in which they become finer by a level, from the roots
-of all down. It ends where it first keeps the utility of a record, and levels that this record can
-spare are taken back: it ends in a frontier node, which keeps the utility while none of its
-immediate generalisations does. Records are drawn by their risk. What descends from the path of a
-record's best node is judged by the record's own risk, and the fittest, if it lowers that, is
-offered to all records: counting a node for all costs some hundred times as much as for one. Nothing
-says how far the risks that are found are from the lowest.
+Uses `alone`, `crowds` and `exact`. A chromosome is a path: columns in the order in which they
+become finer by a level, from the roots of all down. It ends where it first keeps the utility of a
+record, and levels that this record can spare are taken back: it ends in a frontier node, which
+keeps the utility while none of its immediate generalisations does. Records are drawn by their risk.
+What descends from the path of a record's best node is judged by the record's own risk, and the
+fittest, if it lowers that, is offered to all records: counting a node for all costs some hundred
+times as much as for one. Nothing says how far the risks that are found are from the lowest.
 """
 
 from collections.abc import Callable
@@ -37,7 +36,7 @@ MUTANTS, CROSSED = 18, 3
 
 
 def search(people: People, chance: Chance, progress: Callable[[int, int], None]) -> list[Chosen]:
-    """For every row the best of `effort` nodes, the row as it is among them.
+    """For every row the best of `effort` nodes, the row unchanged among them.
 
     Of fewer once generations better nothing.
     """
@@ -71,8 +70,7 @@ def litters(alone: Alone, parents: list[int], chance: Chance) -> list[list[Node]
 def _paths(
     alone: Alone, parents: list[int], steps: npt.NDArray[np.intp], chance: Chance
 ) -> npt.NDArray[np.intp]:
-    """A litter for each of some rows: all steps there are, by number, in the order in which they
-    are taken.
+    """A litter for each of some rows: all steps, by number, in the order in which they are taken.
 
     Steps of the path of the row's best node come first. A mutant has lost one of them; one that is
     crossed has half of them, then those of the best node of another row; an immigrant none. All
@@ -101,9 +99,7 @@ def _paths(
 def _frontier(
     order: npt.NDArray[np.intp], heights: npt.NDArray[np.intp], worths: Ints, floors: Ints
 ) -> npt.NDArray[np.intp]:
-    """The nodes in which paths end: down until a record's utility is kept, then back where it still
-    is.
-    """
+    """The nodes in which paths end: down until the utility is kept, then back where it still is."""
     path, columns = np.arange(len(order)), np.arange(len(heights))
     levels = np.tile(heights, (len(order), 1))
     worth = worths[:, columns, heights].sum(axis=1)

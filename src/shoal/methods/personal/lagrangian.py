@@ -1,11 +1,11 @@
-"""The largest pull / risk + utility^power of every record, after Section 2.3 of Fouad, Elbassioni
-and Bertino (2012).
+"""The largest pull / risk + utility^power of every record.
 
-A small lattice is enumerated, for all records at once. In a larger one records are drawn, and for
-each a large value is looked for by Dinkelbach's method: the largest pull · people + shown ·
-(utility^power − α), for a rising α. That is a supermodular function of the levels, which the point
-of least norm in a polytope maximises (Fujishige and Wolfe). A node found for one record is offered
-to all. Why, and under which conditions: docs/proofs/personal.md.
+After Section 2.3 of Fouad, Elbassioni and Bertino (2012). A small lattice is enumerated, for all
+records at once. In a larger one records are drawn, and for each a large value is looked for by
+Dinkelbach's method: the largest pull · people + shown · (utility^power − α), for a rising α. That
+is a supermodular function of the levels, which the point of least norm in a polytope maximises
+(Fujishige and Wolfe). A node found for one record is offered to all. Why, and under which
+conditions: docs/proofs/personal.md.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -60,12 +60,11 @@ NONE = 1e-12
 
 
 def search(people: People, chance: Chance, progress: Callable[[int, int], None]) -> list[Chosen]:
-    """For every row the node of the largest value among those offered that keep its utility; the
-    row as it is is always one.
+    """For every row the node of the largest value among those offered that keep its utility.
 
-    All nodes are offered while they are at most `SMALL`. Beyond, `effort` says how often everyone
-    is counted: once for every vertex of a polytope (a chain of nodes from the record to the roots,
-    for one record) and once for every node offered.
+    The row unchanged is always one of them. All nodes are offered while they are at most `SMALL`.
+    Beyond, `effort` says how often everyone is counted: once for every vertex of a polytope (a
+    chain of nodes from the record to the roots, for one record) and once for every node offered.
     """
     method, crowds = people.method, people.crowds
     best = Largest(crowds, people.utility, people.wanted, Fraction(method.pull), method.power)
@@ -217,9 +216,7 @@ class Record:
         return self.pull * self.people(node) / self.shown(node) + utility**self.power
 
     def last(self, order: Sequence[int]) -> Node:
-        """Columns as high as the floor allows, one after the other: below this node all keep the
-        floor.
-        """
+        """Columns as high as the floor allows, in turn: below this node all keep the floor."""
         node, spare = [0] * len(self.worth), self.kept((0,) * len(self.worth)) - self.floor
         for column in order:
             levels = self.worth[column]
@@ -268,12 +265,12 @@ def largest(record: Record) -> LargestNode:
 
 
 def climbing(record: Record, known: Node, top: Node, most: int) -> Iterator[LargestNode]:
-    """Dinkelbach's method among the nodes below `top`, from a known one: better and better ones,
-    and the last once more.
+    """Dinkelbach's method among the nodes below `top`, from a known one.
 
-    A value is above α where pull · people + shown · (utility^power − α) is above 0. So the largest
-    of that for the value of the best node gives a better one, or says that there is none. At most
-    that many vertices are asked for each time.
+    It yields better and better nodes, and the last once more. A value is above α where pull ·
+    people + shown · (utility^power − α) is above 0. So the largest of that for the value of the
+    best node gives a better one, or says that there is none. At most that many vertices are asked
+    for each time.
     """
     best, better = known, any(top)
     chains = Chains(record, top) if better else None
@@ -288,12 +285,12 @@ def climbing(record: Record, known: Node, top: Node, most: int) -> Iterator[Larg
 
 
 class Chains:
-    """The nodes of a record below one, as sets of levels: a node has for every column those from 1
-    to its own.
+    """The nodes of a record below one, as sets of levels.
 
-    For an α, g(node) = pull · people + shown · (utility^power − α). A set that is no node stands
-    for the smallest node with all its levels, at a price for every level it lacks, which makes g
-    supermodular on all sets and largest at a node.
+    A node has for every column those from 1 to its own. For an α, g(node) = pull · people + shown ·
+    (utility^power − α). A set that is not a node stands for the smallest node with all its levels,
+    at a price for every level it lacks, which makes g supermodular on all sets and largest at a
+    node.
     """
 
     def __init__(self, record: Record, top: Node) -> None:
@@ -409,11 +406,10 @@ class Chains:
 def least_norm(
     vertex: Callable[[Floats], Floats], length: int, enough: Callable[[Floats], bool], most: int
 ) -> Floats:
-    """Wolfe's algorithm: the point of least norm in a polytope, given its vertex of the least
-    product with any point.
+    """Wolfe's algorithm: the point of least norm in a polytope.
 
-    It ends where the polytope has no closer point up to rounding, or early: when it is enough, or
-    after so many vertices.
+    `vertex` gives its vertex of the least product with any point. It ends where the polytope has no
+    closer point up to rounding, or early: when it is enough, or after that many vertices.
     """
     point = vertex(np.zeros(length))
     hull, share = point[None], np.ones(1)
@@ -440,11 +436,10 @@ def least_norm(
 
 
 def _nearest(hull: Floats) -> Floats | None:
-    """The shares of some points in the point of least norm of the plane through them; None if they
-    do not span one.
+    """The shares of some points in the point of least norm of the plane through them.
 
-    Products and elimination by hand: the last bits of what BLAS gives depend on the number of
-    threads.
+    None if they do not span one. Products and elimination by hand: the last bits of what BLAS gives
+    depend on the number of threads.
     """
     products = np.einsum("ij,kj->ik", hull, hull)
     rows = np.column_stack([products + products.trace() / len(hull), np.ones(len(hull))])

@@ -53,9 +53,9 @@ LARGEST_SUM = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """A sum over columns: `parts[j][l][c]` is what column j adds where it shows code c of level l,
-    in units of 1/`unit`.
+    """A sum over columns.
 
+    `parts[j][l][c]` is what column j adds where it shows code c of level l, in units of 1/`unit`.
     It is never more for a value than for those it generalises: all solvers rely on that.
     """
 
@@ -69,7 +69,7 @@ class Sum:
 
     @property
     def most(self) -> int:
-        """The largest sum, in units: that of a record as it is."""
+        """The largest sum, in units: that of an unchanged record."""
         return sum(int(by[0].max(initial=0)) for by in self.parts)
 
     def within(self, most: int) -> "Sum":
@@ -83,10 +83,10 @@ class Sum:
 @typed_but("importance")
 @dataclass(frozen=True, init=False)
 class Worth:
-    """What generalised values are worth: by how many leaves each could stand for, the logarithm of
-    that, or its depth.
+    """What generalised values are worth.
 
-    `importance` multiplies what a column adds; it is 1 unless given.
+    By how many leaves each could stand for, the logarithm of that, or its depth. `importance`
+    multiplies what a column adds; it is 1 unless given.
 
     >>> from shoal.data.hierarchy import Hierarchy
     >>> lines = [["Bern", "south", "*"], ["Basel", "north", "*"], ["Biel", "north", "*"]]
