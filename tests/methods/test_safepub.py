@@ -31,6 +31,7 @@ from shoal.privacy.calculus import per_row, safepub_parameters
 from shoal.releases.certificate import Certificate
 from shoal.releases.release import Release
 from shoal.releases.verification import verify
+from tests.data.columns import leaves
 from tests.enumeration import law
 
 AGES = Hierarchy.from_lines(
@@ -102,7 +103,7 @@ def test_only_groups_of_at_least_k_leave_and_what_leaves_is_true(
     levels, k = release.certificate.levels, release.certificate.derived["k"]
     labels = {
         name: [
-            tree.labels[levels[name]][code] for code in tree.maps[levels[name]][given.leaves(name)]
+            tree.labels[levels[name]][code] for code in tree.maps[levels[name]][leaves(given, name)]
         ]
         for name, tree in ((name, given.hierarchy(name)) for name in TREES)
     }
@@ -337,7 +338,7 @@ def test_whether_any_value_is_missing_changes_nothing_else() -> None:
 
 def test_a_hierarchy_derived_from_the_rows_is_refused_with_the_reason() -> None:
     frame = pl.DataFrame({"age": list(range(50))})
-    derived = derive(shoal.table(frame, quasi=["age"]).column("age"), intervals, widths=[10])
+    derived = derive(shoal.table(frame, quasi=["age"]).records(["age"])[0], intervals, widths=[10])
     given = shoal.table(frame, quasi=["age"], hierarchies={"age": derived})
     for ask in (
         SafePub(1, "1e-3").release,

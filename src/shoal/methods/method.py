@@ -25,8 +25,6 @@ from shoal.data.schema import ROW, Role, Schema
 from shoal.data.tables import Table
 from shoal.errors import ParameterError, listed
 from shoal.exact.numbers import Exact
-from shoal.lattice import Lattice
-from shoal.measure.loss import LOSSES, Columnwise, placed
 from shoal.privacy.calculus import delta_concern
 from shoal.privacy.models import Model, parse_model
 from shoal.privacy.promises import Promise, Syntactic
@@ -192,25 +190,26 @@ def silent(done: int, total: int, what: str) -> None:
 
 
 def granularity_lost(
-    rows: Counts, released: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]
+    records: int, released: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]
 ) -> float | None:
     """The granularity that records have lost together, from 0 to 1.
 
-    None where no column has a level.
-
-    rows: those that may be used, by the leaves of these hierarchies
-    released: those that are released, by their codes at these levels
+    None where no column has a level. It is what `measure` finds on the whole table, known here
+    from the number of records and the released rows, by their codes at these levels.
     """
     if not trees:
         return None
-    loss = LOSSES["granularity"]
-    assert isinstance(loss, Columnwise)
-    lattice = Lattice(rows.over(list(trees)), trees)
-    weights = loss.weights(lattice)
-    raw = sum(weights.suppressed) * (rows.total - released.total)
-    for name, by_level in zip(trees, weights.level, strict=True):
-        raw += float(by_level[levels[name]][released.column(name)] @ released.count)
-    return placed(loss, lattice, raw, not released.total)
+    # A cell loses the share of its column's domain that it covers, all of it if suppressed.
+    raw = float(len(trees) * (records - released.total))
+    for name, tree in trees.items():
+        covered = tree.cover(levels[name])[released.column(name)]
+        raw += float(covered @ released.count) / tree.leaves
+    input_itself = records * sum(1 / tree.leaves for tree in trees.values())
+    span = len(trees) * records - input_itself
+    if span <= 0:
+        # The input has nothing that could be lost, but for its records.
+        return float(records > 0 and not released.total)
+    return min(max((raw - input_itself) / span, 0.0), 1.0)
 
 
 # What several methods ask for

@@ -21,7 +21,14 @@ from shoal.data.tables import Table
 from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, whole
-from shoal.methods import Progress, Schema, begin, delta_concerns, require_bound
+from shoal.methods import (
+    Progress,
+    Schema,
+    begin,
+    delta_concerns,
+    granularity_lost,
+    require_bound,
+)
 from shoal.methods.entry import Entry
 from shoal.privacy.calculus import Definition, definition_of, delta_of, per_row
 from shoal.privacy.noise import ONE, NoisyCountParameters, noise_scale, noisy_count_parameters
@@ -274,7 +281,7 @@ class KDGS:
         """The rows that at least k records share."""
         job = begin(self, table, chance, progress)
         job.progress(0, 1, "counting rows")
-        _, levels = fixed(job.schema, self.levels)
+        trees, levels = fixed(job.schema, self.levels)
         rows = job.table.count(job.schema.released, levels)
         released = rows.where(rows.count >= self.k)
         certificate = certify(
@@ -288,6 +295,7 @@ class KDGS:
             kept=released.total,
             groups=released.over(grouping(job.table)).distinct,
             crowd=self.k,
+            loss=granularity_lost(rows.total, released, trees, levels),
         )
         return Release(result, certificate, facts)
 

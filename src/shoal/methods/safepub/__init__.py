@@ -286,7 +286,7 @@ class SafePub:
             kept=rows.total,
             groups=rows.over(grouping(job.table)).distinct,
             crowd=_crowd(plan.parameters),
-            loss=granularity_lost(counts, rows, nodes.hierarchies, levels),
+            loss=granularity_lost(counts.total, rows, nodes.hierarchies, levels),
             concerns=delta_concerns(self.delta, job.rows),
         )
         return Release(released, certificate, facts)
