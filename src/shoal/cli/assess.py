@@ -57,14 +57,14 @@ def assess(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Tells households apart: also the risk that somebody of one is recognised.",
+            help="Tells households apart: adds the risk that a member is recognised.",
             show_default=False,
         ),
     ] = None,
     rows_are_people: Annotated[
         bool,
         typer.Option(
-            "--rows-are-people", help="Every row is a different person, though a name repeats."
+            "--rows-are-people", help="Every row is a different person, even if names repeat."
         ),
     ] = False,
     population: Annotated[
@@ -90,7 +90,7 @@ def assess(
         bool,
         typer.Option(
             "--details",
-            help="Also: risk by column, smallest identifying column sets, population uniqueness.",
+            help="Adds risk by column, smallest identifying column sets, population uniqueness.",
         ),
     ] = False,
     json: options.Json = False,

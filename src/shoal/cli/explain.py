@@ -38,7 +38,7 @@ def explain(
         str,
         typer.Option(
             metavar="SHARE",
-            help="Of epsilon for the anonymisation, the rest for the search; 1: fixed levels.",
+            help="Share of epsilon for the anonymisation, not the search; 1: fixed levels.",
         ),
     ] = "0.9",
     rows: Annotated[

@@ -30,7 +30,7 @@ def judge(
         list[str],
         typer.Option(
             metavar="A,B,…",
-            help="Columns that classifiers are to predict; takes seconds.",
+            help="Columns for classifiers to predict; takes seconds.",
             show_default=False,
         ),
     ] = [],  # noqa: B006  typer wants a list, and nobody changes it

@@ -78,7 +78,7 @@ Separator = Annotated[
     str | None,
     typer.Option(
         metavar="CHAR",
-        help="Between the cells of a CSV file; else detected.",
+        help="Separator of a CSV file; detected by default.",
         rich_help_panel=READING,
     ),
 ]
@@ -86,7 +86,7 @@ Quote = Annotated[
     str | None,
     typer.Option(
         metavar="CHAR",
-        help="Around cells of a CSV file, '' for none; else detected.",
+        help="Quote of a CSV file, '' for none; detected by default.",
         rich_help_panel=READING,
     ),
 ]
@@ -94,7 +94,7 @@ Encoding = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Of a CSV file, such as utf-8 or cp1252; else detected.",
+        help="Encoding of a CSV file, such as cp1252; detected by default.",
         rich_help_panel=READING,
     ),
 ]
@@ -109,7 +109,7 @@ Types = Annotated[
     typer.Option(
         "--type",
         metavar="NAME=TYPE",
-        help="Of a column: text, integer, float or date.",
+        help="Type of a column: text, integer, float or date.",
         rich_help_panel=READING,
         show_default=False,
     ),
@@ -119,7 +119,7 @@ Hierarchies = Annotated[
     typer.Option(
         "--hierarchy",
         metavar="NAME=FILE",
-        help="Of a column: a CSV file, one line per value.",
+        help="Hierarchy of a column: a CSV file, one line per value.",
         show_default=False,
     ),
 ]
@@ -128,7 +128,7 @@ Root = Annotated[
     typer.Option(
         "--root",
         metavar="TEXT",
-        help="In place of the last level of hierarchy files.",
+        help="Replaces the last level of hierarchy files.",
         rich_help_panel=READING,
     ),
 ]
@@ -137,7 +137,7 @@ AddRoot = Annotated[
     typer.Option(
         "--add-root",
         metavar="TEXT",
-        help="Above the last level of hierarchy files.",
+        help="Goes above the last level of hierarchy files.",
         rich_help_panel=READING,
     ),
 ]

@@ -29,7 +29,7 @@ def release(
     recipe: options.RecipeFile,
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", metavar="DIR", help="Where both files go.", show_default=False),
+        typer.Option("--out", "-o", metavar="DIR", help="Where the files go.", show_default=False),
     ],
     force: Annotated[
         bool, typer.Option("--force", help="Write over an earlier release in DIR.")
@@ -49,7 +49,7 @@ def release(
         str | None,
         typer.Option(
             metavar="REASON",
-            help="Release though the ledger's γ is not kept, and enter why.",
+            help="Release although the ledger's γ is not kept, and record why.",
             show_default=False,
         ),
     ] = None,
