@@ -57,7 +57,15 @@ def test_paragraphs_of_help_flow(command: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_starting_up_loads_nothing_heavy() -> None:
-    code = "import sys; sys.argv = ['shoal', '--help']; from shoal.cli import main\ntry: main()\nfinally: print(*sys.modules)"
+    code = """if True:
+        import sys
+        from shoal.cli import main
+        sys.argv = ["shoal", "--help"]
+        try:
+            main()
+        finally:
+            print(*sys.modules)
+    """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
     assert not loaded & {
@@ -161,7 +169,8 @@ def test_running_out_of_memory_is_said(folder: Path, monkeypatch: pytest.MonkeyP
 
 WRITING = """if True:
     import signal, sys, time, shoal.data.files
-    handlers = {"default": signal.SIG_DFL, "ctrl-c": signal.default_int_handler, "nohup": signal.SIG_IGN}
+    handlers = {"default": signal.SIG_DFL, "nohup": signal.SIG_IGN}
+    handlers["ctrl-c"] = signal.default_int_handler
     signal.signal(int(sys.argv.pop(1)), handlers[sys.argv.pop(1)])  # whatever started the tests
     serialise = shoal.data.files.serialise
     def slowly(frame, file, format, **options):

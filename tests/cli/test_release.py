@@ -1,4 +1,6 @@
-"""What `shoal release` and `shoal recipe check` say beforehand, and of a release that is empty or not the first."""
+"""What `shoal release` and `shoal recipe check` say beforehand, and of a release that is empty or
+not the first.
+"""
 
 from pathlib import Path
 from typing import Any

@@ -120,7 +120,9 @@ def _everything(
     level: int | None,
     method: Any,
 ) -> dict[str, object]:
-    """All that leaves, where all records are drawn: sex and x as they are, or x at a level of a hierarchy."""
+    """All that leaves, where all records are drawn: sex and x as they are, or x at a level of a
+    hierarchy.
+    """
     sex = ["f", "m"] * 100 + ["d"] * (len(values) - 200)
     if isinstance(kind, pa.DataType):
         frame: Any = pa.table({"sex": sex, "x": pa.array(values, kind)})
@@ -396,7 +398,7 @@ def test_a_forged_certificate_is_told_in_words(tmp_path: Path, value: Any) -> No
     assert len(passed) < 12  # of over fifty
 
 
-# ------------------------------------------------------------------------------ types that a record which stays would change
+# Types that a record which stays would change
 
 
 def _parts(values: list[str], chunk: int) -> pa.Table:
@@ -473,7 +475,7 @@ def test_a_type_that_missing_values_decide_is_to_be_declared(frame: Any) -> None
     KDGS(2).release(shoal.table(frame, quasi=["a"], types={"a": "integer"}))
 
 
-# -------------------------------------------------------------------------------------------------- people who would be one
+# People who would be one
 
 
 PEOPLE = [Decimal(10**19 + i) for i in range(5)]  # one float

@@ -1,6 +1,8 @@
-"""Messages fit the door they are read at: no spelling of Python, and no sentence of a library, at the command line.
+"""Messages fit the door they are read at: no spelling of Python, and no sentence of a library, at
+the command line.
 
-All error texts of the source are looked at as they would be shown there. Those that only a program can cause are listed.
+All error texts of the source are looked at as they would be shown there. Those that only a program
+can cause are listed.
 """
 
 import ast

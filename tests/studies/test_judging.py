@@ -1,4 +1,6 @@
-"""A judgement says what plain counting says, is marked as not for release, and stays away from releases."""
+"""A judgement says what plain counting says, is marked as not for release, and stays away from
+releases.
+"""
 
 import json
 import re

@@ -52,8 +52,8 @@ def compare(
 ) -> None:
     """How do two tables differ: records, groups, risks, values, loss?
 
-    Name the columns with a recipe or with --quasi. If each has a hierarchy, the loss is shown;
-    --type is for hierarchies. If A is the input, the loss of all its records is shown too,
+    Name the columns with a recipe or with --quasi. If each has a hierarchy, the loss is shown; a
+    hierarchy is read by its --type. If A is the input, the loss of all its records is shown too,
     including those that B does not have.
     """
     from shoal.data.schema import Role
