@@ -144,7 +144,7 @@ def test_a_message_about_a_file_has_its_keys_as_toml_has_them() -> None:
         ("verify a b c d e", "too many"),
     ],
 )
-def test_what_cannot_be_parsed_is_told_in_our_words(typed: str, told: str) -> None:
+def test_what_cannot_be_parsed_is_reported_in_our_words(typed: str, told: str) -> None:
     result = CliRunner().invoke(app, typed.split())
     assert result.exit_code == 2
     assert told in result.stderr

@@ -160,7 +160,7 @@ def test_what_the_schema_forbids_is_found_before_anything_is_spent(
         assert said in result.stderr
 
 
-def test_a_check_names_columns_that_leave_as_they_are(safe: Callable[..., Path]) -> None:
+def test_a_check_names_columns_that_are_released_unchanged(safe: Callable[..., Path]) -> None:
     checked = CliRunner().invoke(app, ["recipe", "check", str(safe())])
     assert "no hierarchy  diagnosis, visits: released unchanged" in checked.stdout
 
