@@ -133,7 +133,7 @@ def million(data: Path) -> Printed:
         people = shoal.read(
             path, quasi=names, sensitive=[hidden], hierarchies={name: trees[name] for name in names}
         )
-        people.columns(people.names)
+        people.records(people.names)
         about = f"{MILLION:,} × {len(people.names)}"
         rows.append((about, "polars.read_csv (R)", unit, 1.0, None, None))
         for order in ORDERS:

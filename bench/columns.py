@@ -165,7 +165,7 @@ def plain(
     case: Case, epsilon: str, delta: str, k: int, definition: Definition, runs: int
 ) -> Iterable[pl.DataFrame]:
     """Noisy counts of people's whole records, from the long form."""
-    keys = [key for key in case.table.column("item").keys if key is not None]
+    keys = [key for key in case.table.keys("item") if key is not None]
     form = Long.of(case.table, keys, "person", "item", "rating", {})
     parameters = noisy_count_parameters(epsilon, delta, k, definition)
     for _ in range(runs):
@@ -303,8 +303,8 @@ def association(source: Source, runs: int = 20) -> Printed:
     counted = table.count(table.names)
     exact = 1 - np.array(
         [
-            [_associated(one, other) for one in table.columns(table.names)]
-            for other in table.columns(table.names)
+            [_associated(one, other) for one in table.records(table.names)]
+            for other in table.records(table.names)
         ]
     )
     rows: list[Cells] = []

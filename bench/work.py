@@ -49,7 +49,7 @@ def _guessed(path: Path) -> bool:
 def code(source: Source) -> shoal.Table:
     """From a file to a table with every column coded."""
     table = shoal.read(source.path, hierarchies=source.hierarchies())
-    table.columns(table.names)
+    table.records(table.names)
     return table
 
 
@@ -97,7 +97,7 @@ def ratings(source: Source) -> shoal.Table:
         separator=",",
         types=dict.fromkeys(names, "integer"),
     )
-    table.columns(names)
+    table.records(names)
     return table
 
 

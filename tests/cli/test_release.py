@@ -126,8 +126,8 @@ def test_a_release_without_a_ledger_says_that_promises_add_up_and_names_earlier_
     shoal.Ledger.create(tmp_path / "ledger.db", epsilon=9, delta="1e-2")
     kept = run("release", path, "--out", tmp_path / "third", "--ledger", tmp_path / "ledger.db")
     assert "note: no ledger" not in kept.stderr
-    entered = [entry.facts for entry in shoal.Ledger(tmp_path / "ledger.db").entries()]
-    marks = [facts["fingerprint"] for facts in entered if "fingerprint" in facts]
+    account = shoal.Ledger(tmp_path / "ledger.db").account()
+    marks = [entry.facts.fingerprint for entry in account.reserved]
     assert marks
     for file in (tmp_path / "first" / "certificate.json", tmp_path / "third" / "certificate.json"):
         assert not [mark for mark in marks if mark in file.read_text()]

@@ -263,8 +263,8 @@ def test_duplicate_names_are_named(save: Any) -> None:
 def test_a_header_alone_is_a_table_without_rows(save: Any, content: str) -> None:
     table = shoal.read(save(content), quasi=["a"])
     assert (table.rows, table.names) == (0, ("a", "b"))
-    assert table.column("a").keys == ()
-    assert len(table.column("a").codes) == 0
+    assert table.keys("a") == ()
+    assert len(table.records(["a"])[0].codes) == 0
 
 
 def test_a_file_of_one_row_and_one_column_is_a_table(save: Any) -> None:
@@ -281,8 +281,8 @@ def test_a_declared_type_says_how_the_texts_compare(save: Any) -> None:
     table = shoal.read(
         save("a,d\n039,2024-01-02\n39,2024-01-01\n4,\n"), types={"a": "integer", "d": "date"}
     )
-    assert table.column("a").keys == (4, 39)
-    assert table.column("d").labels == ("2024-01-01", "2024-01-02", "")
+    assert table.keys("a") == (4, 39)
+    assert table.records(["d"])[0].labels == ("2024-01-01", "2024-01-02", "")
 
 
 def test_only_the_columns_asked_for_are_read_in_the_files_order(save: Any) -> None:

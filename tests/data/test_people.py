@@ -598,8 +598,8 @@ def flat(content: Any, place: str = "") -> dict[str, Any]:
         ({"person": "nobody"}, "no column 'nobody'"),
         ({"person": "age"}, "quasi-identifying or sensitive too"),
         ({"person": "who", "household": "who"}, "named twice"),
-        ({"household": "gap"}, "misses values"),
-        ({"person": "gap"}, "misses values"),
+        ({"household": "gap"}, "some of its values are missing"),
+        ({"person": "gap"}, "some of its values are missing"),
     ],
 )
 def test_a_column_that_cannot_tell_people_apart_is_refused(

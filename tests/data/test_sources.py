@@ -1,7 +1,7 @@
-"""A source needs nothing but its protocol: one over a plain list of rows gives the same counts, releases and measures.
+"""A source needs nothing but its protocol: one over a plain list of rows gives the same counts,
+releases and measures.
 
-`Listed` keeps no dataframe and no codes, and refuses whatever is not in the protocol. What still looks at single records,
-and so needs a table in memory, is listed in `NEED_RECORDS`.
+`Listed` keeps no dataframe and no codes, and refuses whatever is not in the protocol.
 """
 
 from collections import Counter
@@ -36,14 +36,6 @@ from shoal.methods import Method
 from tests.methods.examples import METHODS, people
 
 Record = tuple[object, ...]
-
-NEED_RECORDS = {
-    "shoal.methods.buckets": "every person is put into a bucket",
-    "shoal.methods.coincident": "every person is put into a group",
-    "shoal.methods.columns": "the items of every person are looked at together",
-    "shoal.measure.utility": "a release with ranges of its own is read beside the input's columns",
-}
-"""The modules that look at single records, and why. All other methods and measures release and measure from counts."""
 
 
 class Listed:
@@ -213,22 +205,14 @@ def test_both_sources_choose_the_same_rows_of_people() -> None:
 
 def test_a_table_that_is_not_in_memory_refuses_single_records() -> None:
     with pytest.raises(ColumnError, match="single records"):
-        listed(people()).column("age")
+        listed(people()).records(["age"])
     with pytest.raises(ColumnError, match="not in memory"):
         _ = listed(people()).frame
 
 
-def module_of(method: Method) -> str:
-    return type(method).__module__
-
-
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_every_method_releases_from_counts_alone(method: Method) -> None:
-    given = with_missing() if module_of(method) != "shoal.methods.buckets" else people()
-    if module_of(method) in NEED_RECORDS:
-        with pytest.raises(ColumnError, match="single records"):
-            method.release(listed(given), Seeded(5))
-        return
+    given = with_missing()
     one, other = method.release(given, Seeded(5)), method.release(listed(given), Seeded(5))
     assert one.table.equals(other.table)
     assert one.table.schema == other.table.schema
@@ -240,8 +224,6 @@ def test_every_method_releases_from_counts_alone(method: Method) -> None:
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_every_method_draws_people_wherever_they_live(method: Method) -> None:
-    if module_of(method) in NEED_RECORDS:
-        return
     changed = {"unit": "name"}
     if "definition" in {field.name for field in fields(method)}:  # type: ignore[arg-type]
         changed["definition"] = "standard"

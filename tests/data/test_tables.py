@@ -18,6 +18,7 @@ from shoal import Hierarchy, Kind
 from shoal.data import memory
 from shoal.data.tables import Column, Role
 from shoal.errors import ColumnError, HierarchyError, ParameterError, TooLargeError
+from tests.data.columns import leaves
 
 DAYS = [dt.date(2024, 2, 29), dt.date(1999, 12, 31), None]
 
@@ -32,7 +33,7 @@ def same(one: Column, other: Column) -> bool:
 
 
 def of(frame: Any, **options: Any) -> Column:
-    return shoal.table(frame, **options).column("a")
+    return shoal.table(frame, **options).records(["a"])[0]
 
 
 # ------------------------------------------------------------------------------------------------- the same in all libraries
@@ -270,7 +271,7 @@ def test_keys_are_in_canonical_order_with_missing_last() -> None:
 )
 def test_a_table_without_rows_has_no_keys(empty: Any) -> None:
     table = shoal.table(empty, quasi=["a"], missing="refuse")
-    assert (table.rows, table.column("a").keys, len(table.column("a").codes)) == (0, (), 0)
+    assert (table.rows, table.keys("a"), len(table.records(["a"])[0].codes)) == (0, (), 0)
 
 
 def test_a_column_of_nothing_is_all_missing() -> None:
@@ -311,15 +312,15 @@ def test_coding_several_columns_at_once_is_coding_each() -> None:
     )
     together, each = shoal.table(frame), shoal.table(frame)
     names = ["c", "a", "d", "a"]
-    assert [column.name for column in together.columns(names)] == names
-    assert all(same(one, each.column(one.name)) for one in together.columns(names))
-    assert together.columns([]) == []
+    assert [column.name for column in together.records(names)] == names
+    assert all(same(one, each.records([one.name])[0]) for one in together.records(names))
+    assert together.records([]) == []
 
 
 def test_only_the_columns_in_use_are_coded_and_only_once() -> None:
     table = shoal.table(pl.DataFrame({"a": ["x"], "b": [[1]]}), quasi=["a"], insensitive=["b"])
-    assert table.column("a") is table.column("a")
-    assert table.with_roles(sensitive=["a"]).column("a") is table.column("a")
+    assert table.records(["a"])[0] is table.records(["a"])[0]
+    assert table.with_roles(sensitive=["a"]).records(["a"])[0] is table.records(["a"])[0]
 
 
 def test_the_dataframe_is_not_copied() -> None:
@@ -389,7 +390,7 @@ def test_unknown_columns_types_and_policies_are_named() -> None:
     with pytest.raises(ColumnError, match="no column 'b'"):
         shoal.table(frame, types={"b": "text"})
     with pytest.raises(ColumnError, match="no column 'b'"):
-        shoal.table(frame).column("b")
+        shoal.table(frame).records(["b"])
     with pytest.raises(
         ParameterError, match="type of column 'a' is 'number'; it takes 'text', 'integer'"
     ):
@@ -436,11 +437,11 @@ def test_columns_asked_for_together_are_those_asked_for_one_by_one(
     }
     options: Any = {"types": {"number": "integer", "day": "date"}}
     names = [*data, "^a$", "many"]
-    found = shoal.table(form(data), **options).columns(names)
+    found = shoal.table(form(data), **options).records(names)
     assert [column.name for column in found] == names
     assert found[0] is found[-2]
     alone = shoal.table(pl.DataFrame(data), **options)
-    assert all(same(column, alone.column(column.name)) for column in found)
+    assert all(same(column, alone.records([column.name])[0]) for column in found)
     assert [found[0].keys[code] for code in found[0].codes[:4]] == ["y", None, None, "x"]
 
 
@@ -452,7 +453,7 @@ def test_the_first_column_that_misses_values_is_refused_before_texts_that_are_co
         with pytest.raises(
             ColumnError, match=f"column '{names[0]}': {missing} of 2 values are missing"
         ):
-            shoal.table(frame, missing="refuse").columns(names)
+            shoal.table(frame, missing="refuse").records(names)
 
 
 def test_a_table_too_large_for_memory_is_refused_with_the_number(
@@ -486,7 +487,7 @@ AGES = Hierarchy.from_lines([["039", "30-39", "*"], ["40", "40-49", "*"]])
 def test_numbers_meet_the_texts_of_a_hierarchy(values: list[Any], types: Any) -> None:
     table = shoal.table(pl.DataFrame({"a": [*values, None]}), hierarchies={"a": AGES}, types=types)
     assert table.hierarchy("a").labels[0] == ("039", "40", "")
-    assert table.leaves("a").tolist() == [0, 1, 2]
+    assert leaves(table, "a").tolist() == [0, 1, 2]
 
 
 def test_texts_that_are_written_differently_are_different_and_the_error_tells_what_to_do() -> None:
@@ -495,7 +496,7 @@ def test_texts_that_are_written_differently_are_different_and_the_error_tells_wh
         HierarchyError,
         match=r"column 'a': 1 distinct value of the table is not in its hierarchy.*declare",
     ) as caught:
-        table.leaves("a")
+        leaves(table, "a")
     assert "39" not in str(caught.value)
 
 
@@ -503,7 +504,7 @@ def test_a_number_meets_a_hierarchy_of_other_texts_as_text() -> None:
     tree = Hierarchy.from_lines([["39", "*"], ["unknown", "*"]])
     table = shoal.table(pl.DataFrame({"a": [39, 39]}), hierarchies={"a": tree})
     assert table.kind("a") is Kind.TEXT
-    assert table.leaves("a").tolist() == [0, 0]
+    assert leaves(table, "a").tolist() == [0, 0]
 
 
 def test_dates_meet_a_hierarchy_of_dates() -> None:
@@ -514,7 +515,7 @@ def test_dates_meet_a_hierarchy_of_dates() -> None:
         pa.table({"a": DAYS}),
         pl.DataFrame({"a": ["2024-02-29", "1999-12-31", ""]}),
     ):
-        assert shoal.table(frame, hierarchies={"a": tree}).leaves("a").tolist() == [0, 1, 2]
+        assert leaves(shoal.table(frame, hierarchies={"a": tree}), "a").tolist() == [0, 1, 2]
 
 
 def test_a_declared_type_that_the_hierarchy_cannot_have_is_an_error() -> None:
@@ -545,7 +546,7 @@ def test_large_hierarchies_are_looked_up_once() -> None:
     tree = Hierarchy.from_lines([[str(i), str(i // 100), "*"] for i in range(size)])
     table = shoal.table(pl.DataFrame({"a": range(size)}), hierarchies={"a": tree})
     assert table.leaf_of("a") is table.leaf_of("a")
-    assert table.leaves("a").tolist() == list(range(size))
+    assert leaves(table, "a").tolist() == list(range(size))
 
 
 # ---------------------------------------------------------------------------------------------------------- dataframes again
@@ -678,7 +679,7 @@ def test_a_column_taken_apart_and_put_together_is_itself(what: str, data: st.Dat
     polars = pl.DataFrame({"a": values}, schema={"a": dtype})
     for frame in (polars, polars.to_arrow(), pd.DataFrame({"a": pd.Series(values, dtype=pandas)})):
         table = shoal.table(frame)
-        column = table.column("a")
+        [column] = table.records(["a"])
         again = table.like({"a": (column.keys, column.codes)})
         assert type(again) is type(frame)
         assert nw.from_native(again, eager_only=True).schema == table.frame.schema

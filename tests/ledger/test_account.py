@@ -136,7 +136,7 @@ def test_what_safepub_would_refuse_about_a_table_costs_nothing(ledger: Ledger) -
         )
     declared = shoal.table(pd.DataFrame(rows), types={"born": "date"}, **options)
     with pytest.raises(
-        ColumnError, match="'who' is to tell whose rows belong together, and misses values"
+        ColumnError, match="'who' tells people apart, but some of its values are missing"
     ):
         ledger.release(SafePub(1, DELTA, "standard", unit="who"), declared, chance=NoCoins())
     assert ledger.spent() == pair(0, 0)

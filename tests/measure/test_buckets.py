@@ -227,7 +227,7 @@ def far_off(fakes: int, factor: Fraction = Fraction(1)) -> list[tuple[float, flo
     errors = []
     for made in releases_with(fakes):
         read = BucketReading(made)
-        first = read.values.column("ill").codes == 0
+        first = read.values.records(["ill"])[0].codes == 0
         pairs = zip(first, read.odds, strict=True)
         read.odds = [odds * factor if is_first else odds for is_first, odds in pairs]
         estimate = read.count({"ill": ["v0"]})

@@ -15,6 +15,7 @@ from shoal.data.kinds import Kind
 from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError
 from shoal.measure import utility
 from shoal.measure.utility import Accuracy, Workload, classification, queries
+from tests.data.columns import leaves
 
 SOME = Workload(columns=2, selectivity=0.2)
 
@@ -61,7 +62,7 @@ def at_levels(table: shoal.Table, levels: Mapping[str, int]) -> pl.DataFrame:
     columns: dict[str, list[str]] = {}
     for name, level in levels.items():
         tree = table.hierarchy(name)
-        columns[name] = [tree.labels[level][code] for code in tree.maps[level][table.leaves(name)]]
+        columns[name] = [tree.labels[level][code] for code in tree.maps[level][leaves(table, name)]]
     columns["ill"] = [str(value) for value in table.frame["ill"].to_list()]
     return pl.DataFrame(columns).sample(fraction=1, shuffle=True, seed=1)
 
@@ -88,7 +89,7 @@ def one(found: tuple[Accuracy, ...]) -> Accuracy:
     ],
 )
 def test_a_released_number_stands_for_the_leaves_it_covers(label: str, ages: set[int]) -> None:
-    column = shoal.table(pl.DataFrame({"age": [label]})).column("age")
+    [column] = shoal.table(pl.DataFrame({"age": [label]})).records(["age"])
     may_be = utility._may_be(column, AGE, "age")
     assert {int(AGE.labels[0][leaf]) for leaf in np.flatnonzero(may_be[0])} == ages
 
@@ -108,14 +109,14 @@ def test_a_released_number_stands_for_the_leaves_it_covers(label: str, ages: set
 )
 def test_a_released_text_stands_for_the_leaves_it_covers(label: str, towns: set[str]) -> None:
     tree = TOWN.with_missing()
-    column = shoal.table(pl.DataFrame({"town": [label]})).column("town")
+    [column] = shoal.table(pl.DataFrame({"town": [label]})).records(["town"])
     may_be = utility._may_be(column, tree, "town")
     assert {tree.labels[0][leaf] for leaf in np.flatnonzero(may_be[0])} == towns
 
 
 def test_dates_are_read_as_ranges() -> None:
     days = Hierarchy.from_lines([[f"2020-01-0{day}", "*"] for day in range(1, 8)], Kind.DATE)
-    column = shoal.table(pl.DataFrame({"day": ["[2020-01-02, 2020-01-04]"]})).column("day")
+    [column] = shoal.table(pl.DataFrame({"day": ["[2020-01-02, 2020-01-04]"]})).records(["day"])
     assert np.flatnonzero(utility._may_be(column, days, "day")[0]).tolist() == [1, 2, 3]
 
 
@@ -123,8 +124,8 @@ def test_intervals_of_a_continuous_domain_are_read_as_ranges() -> None:
     weights = Hierarchy.from_lines(
         [["[0, 5)", "*"], ["[5, 10)", "*"], ["[10, 20]", "*"]], Kind.FLOAT
     )
-    column = shoal.table(pl.DataFrame({"weight": ["[0, 10)", "[5, 20]", "[10, 20]"]})).column(
-        "weight"
+    [column] = shoal.table(pl.DataFrame({"weight": ["[0, 10)", "[5, 20]", "[10, 20]"]})).records(
+        ["weight"]
     )
     read = dict(
         zip(column.labels, utility._may_be(column, weights, "weight").tolist(), strict=True)
@@ -141,9 +142,9 @@ def test_a_text_of_several_levels_is_taken_from_the_level_that_has_them_all() ->
         [["white", "white", "*"], ["black", "other", "*"], ["asian", "other", "*"]]
     )
     both = Hierarchy.from_lines([["a", "a", "*"], ["b", "a", "*"], ["c", "c", "*"]])
-    column = shoal.table(pl.DataFrame({"x": ["white", "other"]})).column("x")
+    [column] = shoal.table(pl.DataFrame({"x": ["white", "other"]})).records(["x"])
     assert utility._may_be(column, tree, "x").sum(axis=1).tolist() == [2, 1]  # other, white
-    fine = shoal.table(pl.DataFrame({"x": ["a", "b", "c"]})).column("x")
+    [fine] = shoal.table(pl.DataFrame({"x": ["a", "b", "c"]})).records(["x"])
     assert utility._may_be(fine, both, "x").sum(axis=1).tolist() == [1, 1, 1]
 
 
@@ -378,7 +379,7 @@ def test_values_of_several_levels_side_by_side_are_read_by_what_covers_a_record(
     levels = [0 if age < 30 else 1 + i % 2 for i, age in enumerate(table.frame["age"].to_list())]
     ages = [
         AGE.labels[level][AGE.maps[level][leaf]]
-        for level, leaf in zip(levels, table.leaves("age"), strict=True)
+        for level, leaf in zip(levels, leaves(table, "age"), strict=True)
     ]
     released = pl.DataFrame(
         {"age": ages, "town": table.frame["town"].to_list(), "ill": table.frame["ill"].to_list()}

@@ -200,7 +200,7 @@ def test_a_second_sensitive_column_and_a_column_called_bucket_are_refused() -> N
 
 def test_blocks_need_public_hierarchies() -> None:
     frame = nw.to_native(many().frame)
-    derived = shoal.hierarchy.derive(table(frame).column("age"), shoal.hierarchy.suppress)
+    derived = shoal.hierarchy.derive(table(frame).records(["age"])[0], shoal.hierarchy.suppress)
     with pytest.raises(HierarchyError, match="derived from the rows"):
         METHODS["within"].release(
             table(frame, hierarchies={"age": derived, "town": many().hierarchies["town"]})

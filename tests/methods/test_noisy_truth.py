@@ -1,8 +1,10 @@
-"""An adversary who knows all but the coins: the exact law of what the shipped noisy counts put out, on every tiny table.
+"""An adversary who knows all but the coins: the exact law of what the shipped noisy counts put out,
+on every tiny table.
 
-Chance is replaced by enumeration (`enumeration`), and an outcome is all that leaves: the table's bytes and types, and the
-certificate. The noise has no end, so values that together weigh less than a stated `CUT` are left out, and both sides of a
-comparison are allowed as much. Broken twins, each a small change to the shipped code, must fail the same check.
+Chance is replaced by enumeration (`enumeration`), and an outcome is all that leaves: the table's
+bytes and types, and the certificate. The noise has no end, so values that together weigh less than
+a stated `CUT` are left out, and both sides of a comparison are allowed as much. Broken twins, each
+a small change to the shipped code, must fail the same check.
 """
 
 from collections.abc import Callable
@@ -185,7 +187,9 @@ SMALL = Fraction(1, 10**4)
 
 
 def broken(method: NoisyCounts, k: int) -> Any:
-    """The first table of up to three records over two rows that semantic k-anonymity does not protect."""
+    """The first table of up to three records over two rows that semantic k-anonymity does not
+    protect.
+    """
     like = _table(pl.DataFrame({"x": ["0", "1"]}))
     algorithm = releases(method, like, SMALL)
     return breach(algorithm, [("0",), ("1",)], 3, k, cut=Fraction(1, 100))

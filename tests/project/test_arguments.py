@@ -327,7 +327,7 @@ def test_what_was_reported_is_said_clearly() -> None:
         lambda: people().with_roles(quasi="age"),
         lambda: loose.assess(people(), sensitive="ill"),
         lambda: loose.SafePub(1, "1e-3", score="classification", classes="ill"),
-        lambda: people().columns("age"),
+        lambda: people().records("age"),
         lambda: shoal.hierarchy.dates("2024-01-01", "2024-02-01", levels="month"),
     ],
 )

@@ -49,7 +49,7 @@ def shown(folder: Path) -> dict[str, Any]:
     personal = shoal.Personal("1/2")
     return {
         "table": table,
-        "column": table.column("age"),
+        "column": table.records(["age"])[0],
         "schema": table.schema,
         "release": release,
         "certificate": release.certificate,

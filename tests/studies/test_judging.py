@@ -26,7 +26,8 @@ from shoal.errors import ColumnError, FileError, HierarchyError, InputError, Sho
 from shoal.measure.loss import LOSSES
 from shoal.releases.facts import Facts, KeptFacts
 from shoal.studies.judging import NOTICE, Judgement, judge
-from tests.recipe.test_recipe import PEOPLE, RECIPE
+from tests.data.columns import leaves
+from tests.recipe.people import PEOPLE, RECIPE
 
 AGE = shoal.hierarchy.intervals(low=20, high=59, widths=[10, 20])
 TOWN = shoal.hierarchy.groups({"east": ["Ely", "Hull"], "west": ["Bath", "Bude"]})
@@ -65,7 +66,7 @@ def shown(table: shoal.Table, levels: dict[str, int], rows: list[int]) -> pl.Dat
             tree = table.hierarchy(name)
             texts = [
                 tree.labels[levels[name]][tree.maps[levels[name]][leaf]]
-                for leaf in table.leaves(name)
+                for leaf in leaves(table, name)
             ]
         else:
             texts = frame[name].to_list()

@@ -20,6 +20,7 @@ from shoal.methods.personal.exact import lowest
 from shoal.studies import records, tradeoffs
 from shoal.studies.curves import Stair
 from shoal.studies.tradeoffs import FLOORS, compared, minimal_node, tradeoff, tradeoff_of
+from tests.data.columns import leaves
 from tests.methods.test_personal import TREES, brute_force, some_method, some_people
 
 Ways = list[tuple[Fraction, Fraction]]
@@ -247,7 +248,7 @@ def test_a_staircase_has_every_way_that_no_other_beats(seed: int) -> None:
 def place_of(people: People, table: shoal.Table, row: int) -> int:
     """The distinct row with the values of a row of the table."""
     mine = [
-        table.leaves(name)[row] if name in TREES else table.column(name).codes[row]
+        leaves(table, name)[row] if name in TREES else table.records([name])[0].codes[row]
         for name in people.rows.names
     ]
     places = [

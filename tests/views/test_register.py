@@ -42,7 +42,7 @@ def register(people: shoal.Table) -> Register:
 
 
 def truth(people: shoal.Table) -> list[str]:
-    column = people.column("diagnosis")
+    [column] = people.records(["diagnosis"])
     return [column.labels[code] for code in column.codes.tolist()]
 
 

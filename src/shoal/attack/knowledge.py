@@ -18,7 +18,7 @@ import numpy.typing as npt
 from shoal.attack.inferences import Inference, Shares
 from shoal.attack.judge import Judge
 from shoal.chance import Chance
-from shoal.data.hierarchy.texts import Texts
+from shoal.data.hierarchy.texts import ANY, Texts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Key, Kind
 from shoal.data.sources import Memory
@@ -100,7 +100,7 @@ class Knowledge:
     @property
     def keys(self) -> Sequence[Value]:
         """The different sensitive values that were released."""
-        return self.values.column(self.column).keys
+        return self.values.keys(self.column)
 
     @cached_property
     def shown_names(self) -> list[str]:
@@ -138,7 +138,7 @@ class Knowledge:
         """How often every group (line) shows every value (column)."""
         shape = len(self.labels), len(self.keys)
         bags = np.zeros(shape, dtype=np.int64)
-        codes = self.values.column(self.column).codes
+        codes = self.values.records([self.column])[0].codes
         np.add.at(bags, (self.group_of_record, codes), 1)
         return bags
 
@@ -174,9 +174,11 @@ class Knowledge:
 
     def coded(self, name: str) -> Ints:
         """Everyone's leaf in a column, or code if the column has no hierarchy."""
+        [column] = self.people.records([name])
+        codes = column.codes
         if name in self.people.hierarchies:
-            return self.people.leaves(name).astype(np.int64)
-        return self.people.column(name).codes.astype(np.int64)
+            codes = self.people.leaf_of(name)[codes]
+        return codes.astype(np.int64)
 
     def _covered(self, name: str) -> Bools:
         """Which leaves of a column (or codes) every group's text stands for, one line per group."""
@@ -195,13 +197,13 @@ class Knowledge:
 
     def _reader(self, name: str) -> Callable[[str], Bools | None]:
         """Reads a released text as the leaves that it stands for; None if it cannot be read."""
-        column = self.people.column(name)
+        [column] = self.people.records([name])
         if name not in self.people.hierarchies:
             return Texts.of_values(column.labels, column.keys, column.kind)
         texts = Texts.of(self.people.hierarchy(name))
         if self.entry.own_ranges:
             return texts
-        return lambda text: texts(text) if text == "*" or texts.is_label(text) else None
+        return lambda text: texts(text) if text == ANY or texts.is_label(text) else None
 
     # The models
 

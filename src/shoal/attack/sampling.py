@@ -38,7 +38,7 @@ def sampled(knowledge: Knowledge, effort: Effort, progress: Progress = silent) -
     people = knowledge.people.rows
     source = np.random.default_rng(effort.seed)
     by_group = np.argsort(knowledge.group_of_record, kind="stable")
-    codes = knowledge.values.column(knowledge.column).codes[by_group]
+    codes = knowledge.values.records([knowledge.column])[0].codes[by_group]
     hits = np.zeros((people, len(knowledge.keys)), dtype=np.int64)
     kept = 0
     target: tuple[tuple[str, ...], ...] | None = None

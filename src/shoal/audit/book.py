@@ -576,12 +576,12 @@ def _order(table: "Table", names: Sequence[str]) -> list[int]:
 
     People who are alike in public are always asked about together, so this order reveals nothing.
     """
-    columns = table.columns(names)
+    columns = table.records(names)
     return sorted(range(table.rows), key=lambda row: [column.codes[row] for column in columns])
 
 
 def _public_text(table: "Table", name: str, order: Sequence[int]) -> str:
-    column = table.column(name)
+    [column] = table.records([name])
     codes = [int(column.codes[row]) for row in order]
     return _dumped({"kind": column.kind.value, "labels": column.labels, "codes": codes})
 

@@ -672,7 +672,7 @@ class _Domain:
                 "`table` and `column` go together, and instead of a declared domain"
             )
         with working(f"reading {table.name}"):
-            return cls({}, shoal.read(table, types={column: kind}).column(column))
+            return cls({}, shoal.read(table, types={column: kind}).records([column])[0])
 
     def require(self, wanted: str) -> None:
         """Refuse a domain that nothing is known about."""

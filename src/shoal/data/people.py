@@ -1,10 +1,9 @@
-"""Whose rows are whose: noticing people who are in a table several times, and drawing one row of
-each. Uses `tables`, `counts` and `chance`; `measure`, `methods` and the doors use it.
+"""Noticing people who are in a table several times.
 
-Everything that counts records counts rows. Where a person has several, five rows of one look like a
-group of five people. So `require_unit` refuses a table with repeated people unless somebody said
-which column tells them apart (a unit), or that every row is a different person; and `drawn` leaves
-at most so many rows of each, after which rows are people.
+Everything that counts records counts rows: five rows of one person look like a group of five
+people. So `require_unit` refuses a table with repeated people unless its owner names the column
+that tells them apart (a unit), or says that every row is a different person. Uses `tables`;
+`measure`, `methods` and the doors use it.
 """
 
 import re
@@ -29,50 +28,55 @@ _WHO = _set(
     "patient patienten person participant respondent subject subj subjekt user employee customer "
     "client student pupil pid ssn mrn pnr personnummer pseudonym"
 )
-"""What people are called: a column that is called so numbers them, with "id" or without."""
+"""Words for people: a column with such a name numbers them, with "id" or without."""
 _WHOSE = _set(
     "people persons patients pers pat individual member citizen resident insured passport voter "
-    "bene beneficiary subscriber donor account national nhs social security kunde kunden mitarbeiter teilnehmer versicherten"
+    "bene beneficiary subscriber donor account national nhs social security kunde kunden "
+    "mitarbeiter teilnehmer versicherten"
 )
-"""What numbers of people are called, where another word says that they are numbers."""
+"""Words for people that need another word, such as "number", to name a number of people."""
 _ROWS = _set("record case study hadm admission row line")
-"""What numbers of rows are called, which may be numbers of people too."""
+"""Words for numbers of rows, which may be numbers of people too."""
 _ID = _set("id ids identifier key uuid guid uid")
 _NUMBER = _ID | _set("nr no num number nummer code")
 _NAME = _set("name email mail phone telephone mobile vorname nachname")
-"""What columns are called that name people: two people may share a value."""
+"""Words for names of people: two people may share a value."""
 _PART = _set("first last given family fore sur vorname nachname")
-"""What says that only a part of a name is meant, which very many people may share."""
+"""Words for a part of a name, which very many people may share."""
 _FILLING = _PART | _set("of the des der full unique hashed e")
 
 _KNOWN = _WHO | _WHOSE | _ROWS | _NUMBER | _NAME | _FILLING | {"address"}
-_ANY = "|".join(sorted(_KNOWN, key=lambda word: (-len(word), word)))
-_JOINED = re.compile(rf"({_ANY})({_ANY})?({_ANY})?")
+# Longer words first, so that "patients" is not read as "patient" and a rest.
+_LONGEST_FIRST = sorted(_KNOWN, key=lambda word: (-len(word), word))
+_ANY_WORD = "|".join(_LONGEST_FIRST)
+_JOINED = re.compile(rf"({_ANY_WORD})({_ANY_WORD})?({_ANY_WORD})?")
 _BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W\d_]+")
 
 _MOST_ROWS = 100
-"""Rows of a person on average; with more, a column that nobody declared does not name people."""
+"""Average rows per person above which a column that nobody declared does not name people."""
 _NAMESAKES = 2
-"""Rows of a name on average; from that many, they are not people who happen to share it."""
-_BY_ACCIDENT = log(1e6)  # less than once in a million
+"""Average rows per name from which they are not people who happen to share it."""
+_BY_ACCIDENT = log(1e6)
+"""The exponent of a probability of one in a million."""
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """A column by which people are in a table several times: how many values it has, in how many
-    rows, and whether it was declared identifying."""
+    """A column by which people are in a table several times."""
 
     column: str
     values: int
+    """The number of different values."""
     rows: int
+    """The number of rows that have a value."""
     declared: bool
+    """Whether the column was declared identifying."""
 
     def __str__(self) -> str:
-        tells = "is identifying" if self.declared else "seems to tell people apart"
-        return (
-            f"column {self.column!r} {tells} and repeats: {plural(self.values, 'value')} in "
-            f"{plural(self.rows, 'row')}"
-        )
+        reason = "is identifying" if self.declared else "seems to tell people apart"
+        values = plural(self.values, "value")
+        rows = plural(self.rows, "row")
+        return f"column {self.column!r} {reason} and repeats: {values} in {rows}"
 
 
 def repeated(
@@ -80,53 +84,61 @@ def repeated(
 ) -> tuple[Repeated, ...]:
     """The columns by which people are evidently in several rows; a missing value is nobody's.
 
-    These are identifying columns that repeat, and columns that were `left_out` and are called as
-    people are, unless they have too few values for that. A name, or an account, may repeat where a
-    number of people tells all rows apart, as far as people happen to share it. What is not called
-    as people are may repeat where anything identifying tells all rows apart: it may be identifying
-    only so as not to be released. In any case those count whose rows agree in the `quasi` columns.
+    These are identifying columns that repeat, and columns that were `left_out` whose names are
+    words for people, unless they have too few values for that. There are two exceptions: a name or
+    an account may repeat where a number of people tells all rows apart, as people may happen to
+    share it; and a column with any other name may repeat where anything identifying tells all rows
+    apart, as it may be identifying only so as not to be released. Neither exception holds if the
+    rows of a value agree in the `quasi` columns.
     """
-    # What a column is that nobody looks at otherwise must not refuse a table, so missing values are
-    # a value here.
+    # A column that is not used must not make the table invalid, so missing values are allowed here.
     whole = replace(table, missing="category")
     declared = table.having(Role.IDENTIFYING)
-    called = {name: words for name in table.names if (words := _Words.of(name))}
-    others = [
-        name
-        for name in left_out
-        if name not in declared and (name in called or (quasi and _worth_a_look(table, name)))
-    ]
-    counted = {
-        name: rows for name in (*declared, *others) if (rows := _Identifiers.of(whole, name))
-    }
-    if all(rows.values == rows.rows for rows in counted.values()):
-        return ()
-    keys = [
-        name
-        for name in dict.fromkeys((*declared, *called))
-        if (rows := counted.get(name) or _Identifiers.of(whole, name)) and rows.values == table.rows
-    ]
-    has_person_key = any(name in called and called[name].tell_people for name in keys)
-    found = []
-    for name, rows in counted.items():
-        if rows.values == rows.rows:
+    words_of: dict[str, _Words] = {}
+    for name in table.names:
+        words = _Words.of(name)
+        if words is not None:
+            words_of[name] = words
+
+    suspects = list(declared)
+    for name in left_out:
+        if name in declared:
             continue
-        words = called.get(name)
-        if words is None:
+        if name in words_of or (quasi and _worth_a_look(table, name)):
+            suspects.append(name)
+    counted: dict[str, _Identifiers] = {}
+    for name in suspects:
+        values = _Identifiers.of(whole, name)
+        if values is not None:
+            counted[name] = values
+    if not any(values.repeat for values in counted.values()):
+        return ()
+
+    keys = []
+    for name in dict.fromkeys((*declared, *words_of)):
+        candidate = counted.get(name) or _Identifiers.of(whole, name)
+        if candidate is not None and candidate.values == table.rows:
+            keys.append(name)
+    has_person_key = any(name in words_of and words_of[name].tell_people for name in keys)
+
+    repeating = []
+    for name, values in counted.items():
+        if not values.repeat:
+            continue
+        if name not in words_of:
             certain = name in declared and not keys
-        elif name not in declared and rows.rows > _MOST_ROWS * rows.values:
+        elif name not in declared and values.too_few:
             certain = False
         else:
-            shared = (words.name and words.part) or rows.rows < _NAMESAKES * rows.values
-            certain = not (has_person_key and shared)
-        if certain or (quasi and _agree(whole, name, rows, quasi)):
-            found.append(Repeated(name, rows.values, rows.rows, name in declared))
-    return tuple(found)
+            certain = not (has_person_key and values.may_be_shared(words_of[name]))
+        if certain or (quasi and _agree(whole, name, values, quasi)):
+            repeating.append(Repeated(name, values.values, values.rows, name in declared))
+    return tuple(repeating)
 
 
 def require_unit(table: Table, unit: str | None, aside: Iterable[str] = ()) -> None:
-    """ColumnError if people are in several rows and nobody said whose rows belong together, or that
-    rows are people.
+    """ColumnError if people are in several rows, unless the owner named a `unit` or said that rows
+    are people.
 
     Columns `aside` are identifying only so as not to be released.
     """
@@ -136,27 +148,31 @@ def require_unit(table: Table, unit: str | None, aside: Iterable[str] = ()) -> N
     if table.rows_are_people:
         return
     skipped = set(aside)
-    if found := [one for one in repeated(table, table.quasi) if one.column not in skipped]:
+    for column in repeated(table, table.quasi):
+        if column.column in skipped:
+            continue
         raise ColumnError(
-            f"{found[0]}, so rows are not people and the promise would be about rows",
+            f"{column}, so rows are not people and the promise would be about rows",
             "name the column that tells people apart as `unit`, such as "
-            f"{found[0].column!r}, or set `rows_are_people` if every row is a different person",
+            f"{column.column!r}, or set `rows_are_people` if every row is a different person",
         )
 
 
 def require_once(
     table: Table, quasi: Sequence[str], left_out: Iterable[str], what: str = ""
 ) -> None:
-    """ColumnError if people are in several rows of a table of which nothing can be drawn, unless
-    its owner says otherwise.
+    """ColumnError if people are in several rows, unless the owner said that rows are people.
 
-    `what` says which table it is, for the message.
+    It is for tables whose rows cannot be drawn. `what` names the table in the message.
     """
-    if not table.rows_are_people and (found := repeated(table, quasi, left_out)):
+    if table.rows_are_people:
+        return
+    columns = repeated(table, quasi, left_out)
+    if columns:
         raise ColumnError(
-            f"{what}{found[0]}, so rows are not people and the promise would be about rows",
-            "leave one row of each person in it, or set `rows_are_people` if every row is a "
-            "different person",
+            f"{what}{columns[0]}, so rows are not people and the promise would be about rows",
+            "keep one row of each person, or set `rows_are_people` if every row is a different "
+            "person",
         )
 
 
@@ -170,6 +186,21 @@ class _Identifiers:
     rows: int
     values: int
 
+    @property
+    def repeat(self) -> bool:
+        """Whether some value occurs more than once."""
+        return self.values < self.rows
+
+    @property
+    def too_few(self) -> bool:
+        """Whether there are too many rows per value for the values to be people."""
+        return self.rows > _MOST_ROWS * self.values
+
+    def may_be_shared(self, words: "_Words") -> bool:
+        """Whether different people may happen to have the same value."""
+        part_of_name = words.name and words.part
+        return part_of_name or self.rows < _NAMESAKES * self.values
+
     @classmethod
     def of(cls, table: Table, name: str) -> "_Identifiers | None":
         """None where the values cannot be compared: they tell nobody apart."""
@@ -179,36 +210,42 @@ class _Identifiers:
             return None
         if None not in keys:
             return cls(table.rows, len(keys))
+        # A missing value comes last.
+        values = len(keys) - 1
         column = table.count([name], {})
-        missing = int(column.count[column.codes[0] == len(keys) - 1].sum())
-        return cls(table.rows - missing, len(keys) - 1)
+        is_missing = column.codes[0] == values
+        missing = int(column.count[is_missing].sum())
+        return cls(table.rows - missing, values)
 
 
 def _worth_a_look(table: Table, name: str) -> bool:
     """Whether a column has enough values to tell people apart, some of them more than once."""
-    values = table.source.distinct(name)  # cheaper than coding it
-    return values is not None and 0 < values < table.rows <= _MOST_ROWS * values
+    # Counting values is cheaper than coding the column.
+    values = table.source.distinct(name)
+    if values is None:
+        return False
+    return 0 < values < table.rows <= _MOST_ROWS * values
 
 
 @dataclass(frozen=True)
 class _Words:
-    """What the name of a column says about people.
-
-    It may be a `name`, or only a `part` of one, or a number. `tell_people`: where it differs in all
-    rows, these are people, other than by a bare number of rows, such as `id`.
-    """
+    """What the name of a column says about the people in it."""
 
     name: bool
+    """Whether people are named, not numbered."""
     part: bool
+    """Whether only a part of a name is meant."""
     tell_people: bool
+    """Whether different values are different people; a bare number of rows, such as `id`, may not
+    be.
+    """
 
     @classmethod
     def of(cls, column: str) -> "_Words | None":
-        """None if a column is not called as people are; `patient_id`, `PatientID`, `patientid` and
-        "ID of patient" all are.
+        """None if the name of a column has any word that is not about people.
 
-        One word that does not belong is enough: a `customer_country_code` is not a number of
-        customers.
+        So `patient_id`, `PatientID`, `patientid` and "ID of patient" are about people, while a
+        `customer_country_code` is not.
         """
         words: set[str] = set()
         for part in _BOUNDARY.sub(" ", column).lower().split():
@@ -219,60 +256,69 @@ class _Words:
         if "address" in words and not words & {"email", "mail"}:
             return None
         if words & _NAME:
-            return None if words & _ROWS else cls(True, bool(words & _PART), True)
+            if words & _ROWS:
+                return None
+            return cls(name=True, part=bool(words & _PART), tell_people=True)
         if words & _WHO or (words & _WHOSE and words & _NUMBER):
-            return cls(False, False, True)
+            return cls(name=False, part=False, tell_people=True)
+        # Statisticians call quasi-identifiers keys: Key1 and so on.
         if words == {"key"} and column.lower() != "key":
-            return None  # the keys of statisticians, Key1 and so on, are quasi-identifiers
-        bare = words & _ID or (words & _ROWS and words & _NUMBER)
-        return cls(False, False, False) if bare else None
+            return None
+        if words & _ID or (words & _ROWS and words & _NUMBER):
+            return cls(name=False, part=False, tell_people=False)
+        return None
 
 
-def _agree(table: Table, name: str, rows: _Identifiers, quasi: Sequence[str]) -> bool:
-    """Whether all rows with one value of a column have the same quasi-identifying values, far more
-    often than by accident.
+def _agree(table: Table, name: str, values: _Identifiers, quasi: Sequence[str]) -> bool:
+    """Whether rows with the same value agree in the `quasi` columns, far more often than by chance.
 
-    That is so for at least half of the values that repeat. A single column, or several of which one
-    decides the others, show
-    nothing: a postal code decides the region. Nor do measures and dates, or values with very many
-    rows.
+    They must agree for at least half of the values that repeat. Agreement in a single column, or in
+    several of which one decides the others, shows nothing: a postal code decides the region. Nor
+    does it for measures and dates, or for values with very many rows.
     """
-    if name in quasi or not rows.values < rows.rows <= _MOST_ROWS * rows.values:
+    if name in quasi or not values.repeat or values.too_few:
         return False
     together = table.count([name, *quasi], {})
     keys = table.keys(name)
-    if None in keys:  # a missing value is nobody's
+    if None in keys:
+        # A missing value is nobody's, and comes last.
         together = together.where(together.codes[0] != len(keys) - 1)
     groups = together.over(quasi)
-    if groups.distinct <= max(len(np.unique(codes)) for codes in groups.codes):
+    most_values = max(len(np.unique(codes)) for codes in groups.codes)
+    if groups.distinct <= most_values:
         return False
+
     value = together.codes[0]
     repeats = np.bincount(value, together.count, len(keys)) > 1
     combinations = np.bincount(value, minlength=len(keys))[repeats]
     agreeing = float((combinations == 1).mean())
-    # Two rows drawn at random agree so often; more than two agree more rarely.
-    by_accident = float(((groups.count / rows.rows) ** 2).sum())
-    if agreeing < max(1 / 2, by_accident):
+    # How often two rows drawn at random agree; more than two agree more rarely.
+    shares = groups.count / values.rows
+    by_chance = float((shares**2).sum())
+    if agreeing < max(1 / 2, by_chance):
         return False
-    unlikely = len(combinations) * _divergence(agreeing, by_accident) >= _BY_ACCIDENT
-    return unlikely and not _measure(table.labels(name))
+    exponent = len(combinations) * _divergence(agreeing, by_chance)
+    return exponent >= _BY_ACCIDENT and not _is_measure(table.labels(name))
 
 
-def _divergence(share: float, of: float) -> float:
+def _divergence(share: float, expected: float) -> float:
     """How unlikely a share is where another is expected, as the exponent of Chernoff's bound."""
-    parts = ((share, of), (1 - share, 1 - of))
-    return sum(one * log(one / other) for one, other in parts if one)
+    exponent = 0.0
+    for part, expected_part in ((share, expected), (1 - share, 1 - expected)):
+        if part:
+            exponent += part * log(part / expected_part)
+    return exponent
 
 
-def _measure(labels: Sequence[str]) -> bool:
-    """Whether values are dates, or numbers of which some are not whole: amounts and times, which
-    name nobody.
-    """
-    there = [label for label in labels if label]
+def _is_measure(labels: Sequence[str]) -> bool:
+    """Whether values are dates, or numbers not all of which are whole: these do not name people."""
+    texts = [label for label in labels if label]
     for kind in (Kind.DATE, Kind.FLOAT):
         try:
-            keys = [kind.key(label) for label in there]
+            keys = [kind.key(text) for text in texts]
         except (ValueError, TypeError, OverflowError):
             continue
-        return kind is Kind.DATE or any(key != int(key) for key in keys)  # type: ignore[arg-type]
+        if kind is Kind.DATE:
+            return True
+        return any(key != int(key) for key in keys)  # type: ignore[arg-type]
     return False

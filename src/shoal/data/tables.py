@@ -1,9 +1,8 @@
-"""`Table`: a source of rows with the roles, types and hierarchies of its columns. Uses `sources`,
-`schema` and `hierarchy`.
+"""`Table`: a source of rows with the roles, types and hierarchies of its columns.
 
 Methods and measures ask a table for counts, never for rows. An empty text is a missing value, in
-files and in dataframes alike; so are null and NaN. The policy for missing values is "category" (a
-value of its own) or "refuse".
+files and in dataframes alike; so are null and NaN. The policy for missing values is "category"
+(missing is one more value) or "refuse". Uses `sources`, `schema` and `hierarchy`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Codes, Counts, smallest
 from shoal.data import memory
+from shoal.data.hierarchy.texts import ANY
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Key, Kind
 from shoal.data.names import require_names
@@ -31,9 +31,6 @@ __all__ = ["Column", "Missing", "Role", "Table", "table"]
 
 Missing = Literal["category", "refuse"]
 
-STAR = "*"
-"""What a suppressed record shows in every generalised column."""
-
 
 @typed
 @dataclass(frozen=True, eq=False)
@@ -46,10 +43,10 @@ class Table:
     types: Mapping[str, Kind] = field(default_factory=dict)
     missing: Missing = "category"
     rows_are_people: bool = False
-    """Whether the owner said that every row is a different person, whatever identifying columns
+    """Whether the owner said that every row is a different person, even if identifying columns
     repeat.
     """
-    # What was looked up once; the source keeps what it has coded, for all tables that share it.
+    # Results of look-ups; the source keeps its coded columns, for all tables that share it.
     _kinds: dict[str, Kind] = field(default_factory=dict, init=False, repr=False)
     _keys: dict[str, tuple[Key | None, ...]] = field(default_factory=dict, init=False, repr=False)
     _trees: dict[str, Hierarchy] = field(default_factory=dict, init=False, repr=False)
@@ -68,10 +65,7 @@ class Table:
 
     @property
     def frame(self) -> "nw.DataFrame[Any]":
-        """The dataframe of a table in memory, as it came in.
-
-        ColumnError if its rows live elsewhere.
-        """
+        """The dataframe that the table was made from; ColumnError if its rows are elsewhere."""
         return self._in_memory.frame
 
     # Roles
@@ -106,31 +100,32 @@ class Table:
 
     def require_roles(self) -> None:
         """Raise ColumnError if any column has no role: a release never decides that silently."""
-        if self.unmentioned:
-            columns = "column" if len(self.unmentioned) == 1 else "columns"
-            raise ColumnError(
-                f"no role for {columns} {listed(self.unmentioned)}",
-                "say for each whether it is identifying, quasi, sensitive or insensitive",
-            )
+        unmentioned = self.unmentioned
+        if not unmentioned:
+            return
+        columns = "column" if len(unmentioned) == 1 else "columns"
+        raise ColumnError(
+            f"no role for {columns} {listed(unmentioned)}",
+            "say for each whether it is identifying, quasi, sensitive or insensitive",
+        )
 
     def require_people(self, unit: str) -> None:
-        """Raise ColumnError if a row does not say whose it is, by the column that tells people
-        apart.
+        """Raise ColumnError if a column cannot tell people apart: it has missing values.
 
-        Also if the type of that column is read off its values, or is that of decimals, which are
-        read as floats: two people might become one.
+        Also if its type is read off its values, or if it holds decimals, which are read as floats:
+        two people might become one.
         """
         self.require(unit)
         decimal = unit not in self.types and self.source.decimal(unit)
         if unit in self.guessed or decimal:
             raise ColumnError(
-                f"column {unit!r} is to tell people apart, and its type is read off its values, by "
-                "which two people might become one",
+                f"column {unit!r} tells people apart, but its type is read off its values, which "
+                "might make two people one",
                 "declare its type, 'text' or 'integer'",
             )
         if None in self.keys(unit):
             raise ColumnError(
-                f"column {unit!r} is to tell whose rows belong together, and misses values",
+                f"column {unit!r} tells people apart, but some of its values are missing",
                 "fill them, or drop those rows",
             )
 
@@ -149,33 +144,33 @@ class Table:
         hierarchy = self.hierarchies.get(name)
         if hierarchy is not None and hierarchy.kind is not Kind.TEXT:
             return hierarchy.kind
-        own = self.source.kind(name)
-        if hierarchy is None or own is Kind.TEXT:
-            return own
-        # Integers meet the texts "39" and "039" of a hierarchy as integers, if all its leaves are
-        # such.
+        kind = self.source.kind(name)
+        if hierarchy is None or kind is Kind.TEXT:
+            return kind
+        # Integers match the texts "39" and "039" of a hierarchy if all its leaves are integers.
         try:
-            self._trees[name] = hierarchy.of_kind(own)
+            self._trees[name] = hierarchy.of_kind(kind)
         except HierarchyError:
             return Kind.TEXT
-        return own
+        return kind
 
     @cached_property
     def guessed(self) -> frozenset[str]:
-        """The columns whose type nobody declared, and that is read off their values: it reveals
-        information about them.
+        """The columns whose type is not declared but read off their values.
+
+        Such a type reveals information about the values.
         """
-        typed_trees = [
-            name for name, tree in self.hierarchies.items() if tree.kind is not Kind.TEXT
-        ]
-        declared = {*self.types, *typed_trees}
-        return frozenset(
-            name for name in self.names if name not in declared and self.source.guessed(name)
-        )
+        declared = set(self.types)
+        for name, tree in self.hierarchies.items():
+            if tree.kind is not Kind.TEXT:
+                declared.add(name)
+        undeclared = [name for name in self.names if name not in declared]
+        return frozenset(filter(self.source.guessed, undeclared))
 
     def hierarchy(self, name: str) -> Hierarchy:
-        """The hierarchy of a column by the column's type, with a leaf for missing values where the
-        policy asks for one.
+        """The hierarchy of a column, by the column's type.
+
+        It has a leaf for missing values where the policy is "category".
         """
         if name not in self.hierarchies:
             raise HierarchyError(
@@ -189,9 +184,11 @@ class Table:
             except HierarchyError as error:
                 raise error.at(f"column {name!r} is of type {kind.value!r}") from None
         tree = self._trees[name]
-        return tree.with_missing() if self.missing == "category" else tree
+        if self.missing == "category":
+            return tree.with_missing()
+        return tree
 
-    # What is asked of the source
+    # Questions to the source
 
     def require(self, name: str) -> None:
         """Raise ColumnError if there is no such column."""
@@ -211,15 +208,20 @@ class Table:
     def look_at(self, names: Iterable[str]) -> None:
         """Ask for the values of several columns at once, which is faster than one by one."""
         new = [name for name in dict.fromkeys(names) if name not in self._keys]
+        if not new:
+            return
         readings = [self._reading(name) for name in new]
-        for name, keys in zip(new, self.source.values(readings) if new else (), strict=True):
+        for name, keys in zip(new, self.source.values(readings), strict=True):
             if None in keys and self.missing == "refuse":
                 raise self._missing(name, keys)
             self._keys[name] = keys
 
     def _missing(self, name: str, keys: tuple[Key | None, ...]) -> ColumnError:
-        column = self.source.count([Recoded(self._reading(name), None, len(keys))])
-        missing = int(column.count[column.codes[0] == len(keys) - 1].sum())
+        recoded = Recoded(self._reading(name), None, len(keys))
+        column = self.source.count([recoded])
+        # A missing value comes last.
+        is_missing = column.codes[0] == len(keys) - 1
+        missing = int(column.count[is_missing].sum())
         return ColumnError(
             f"column {name!r}: {missing:,} of {self.rows:,} values are missing and the policy is "
             "'refuse'",
@@ -227,24 +229,28 @@ class Table:
         )
 
     def leaf_of(self, name: str) -> Codes:
-        """For every distinct value of a column its leaf in the hierarchy.
+        """The leaf in the hierarchy of every distinct value of a column.
 
         HierarchyError if values are not covered.
         """
         if name not in self._leaves:
-            keys, hierarchy = self.keys(name), self.hierarchy(name)
-            leaves = np.fromiter(map(hierarchy.find, keys), dtype=np.int64, count=len(keys))
-            absent = int((leaves < 0).sum())
-            if absent:
-                verb = "is" if absent == 1 else "are"
-                raise HierarchyError(
-                    f"column {name!r}: {plural(absent, 'distinct value')} of the table {verb} not "
-                    "in its hierarchy",
-                    "add them to it, clean the table, or declare the column's type if numbers are "
-                    "written in two ways",
-                )
-            self._leaves[name] = leaves.astype(smallest(hierarchy.cardinality(0)))
+            self._leaves[name] = self._leaf_of(name)
         return self._leaves[name]
+
+    def _leaf_of(self, name: str) -> Codes:
+        keys = self.keys(name)
+        hierarchy = self.hierarchy(name)
+        leaves = np.fromiter(map(hierarchy.find, keys), dtype=np.int64, count=len(keys))
+        absent = int((leaves < 0).sum())
+        if absent:
+            values = plural(absent, "distinct value")
+            verb = "is" if absent == 1 else "are"
+            raise HierarchyError(
+                f"column {name!r}: {values} of the table {verb} not in its hierarchy",
+                "add them to it, clean the table, or declare the column's type if numbers are "
+                "written in two ways",
+            )
+        return leaves.astype(smallest(hierarchy.cardinality(0)))
 
     def count(
         self,
@@ -255,8 +261,8 @@ class Table:
         """The distinct rows of some columns and how often each occurs.
 
         Columns in `levels` are counted by their values at that level of their hierarchy, all others
-        by their own values. Without `levels`, every column that has a hierarchy is counted by its
-        leaves. With `codes`, the distinct values of a column (`keys`) get codes of the caller's own,
+        by their values. Without `levels`, every column that has a hierarchy is counted by its
+        leaves. With `codes`, the distinct values of a column (`keys`) get these codes, which are
         below the number given.
         """
         if levels is None:
@@ -271,8 +277,7 @@ class Table:
         return self.source.count(recoded)
 
     def bounded(self, unit: str, rows: int, chance: Chance) -> "Table":
-        """The table with at most so many rows of each person, drawn uniformly and independently of
-        everything else.
+        """The table with at most `rows` rows of each person, drawn uniformly and independently.
 
         Its columns keep their types, whatever the rows drawn would suggest.
         """
@@ -280,7 +285,8 @@ class Table:
         source = self.source.bounded(self._reading(unit), rows, chance)
         if source is self.source:
             return self
-        return replace(self, source=source, types={name: self.kind(name) for name in self.names})
+        types = {name: self.kind(name) for name in self.names}
+        return replace(self, source=source, types=types)
 
     def write_back(
         self,
@@ -289,11 +295,10 @@ class Table:
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
     ) -> Any:
-        """The records with the columns in `levels` generalised, in an order that the released
-        values alone decide.
+        """The records with the columns in `levels` generalised.
 
-        `keep` says by the codes of these columns which records are kept; the others are dropped, or
-        starred.
+        Their order depends on the released values alone. `keep` decides by the codes of these
+        columns which records are kept; the others are dropped, or show '*'.
         """
         self.look_at(names)
         columns = []
@@ -303,22 +308,23 @@ class Table:
                 columns.append(Rewritten(recoded, self.keys(name)))
                 continue
             labels = self.hierarchy(name).labels[levels[name]]
-            if keep is not None and suppressed == "star" and STAR not in labels:
-                labels = (*labels, STAR)
-            star = labels.index(STAR) if STAR in labels else 0
+            starred = keep is not None and suppressed == "star"
+            if starred and ANY not in labels:
+                labels = (*labels, ANY)
+            star = labels.index(ANY) if ANY in labels else 0
             columns.append(Rewritten(recoded, labels, star))
         return self.source.write_back(columns, keep, suppressed)
 
     def like(self, columns: Laid) -> Any:
-        """A dataframe of the kind that came in: row i of a column has the value `values[codes[i]]`
-        of its (values, codes).
+        """A dataframe of the same library as the table's.
 
-        Values are keys, or texts such as a hierarchy's labels; None and the empty text are missing.
-        A column gets the type it had if all its values can have it, else that of its kind
-        (integers, floats, dates), else text. The type depends on the values given, not on which of
-        them occur, unless it lists values or says that some are missing: of a value that no row
-        has, nothing is left. A column that the table does not have is text; with None for its
-        values it has the codes themselves, as whole numbers.
+        Row i of a column has the value `values[codes[i]]` of its (values, codes). Values are keys,
+        or texts such as a hierarchy's labels; None and the empty text are missing. A column gets
+        the type it had if all its values can have it, else that of its kind (integers, floats,
+        dates), else text. The type depends on the values given, not on which of them occur, unless
+        it lists values or says that some are missing: a value that no row has leaves no trace. A
+        column that the table does not have is text; with None for its values it holds the codes
+        themselves, as whole numbers.
 
         >>> import polars as pl
         >>> people = table(pl.DataFrame({"age": [31, 47]}))
@@ -334,20 +340,27 @@ class Table:
         return Reading(name, self.kind(name))
 
     def _recoded(self, name: str, level: int | None) -> Recoded:
+        reading = self._reading(name)
         if level is None:
-            return Recoded(self._reading(name), None, max(len(self.keys(name)), 1))
+            values = len(self.keys(name))
+            return Recoded(reading, None, max(values, 1))
         tree = self.hierarchy(name)
-        leaves = self.leaf_of(name)
-        codes = tree.maps[level][leaves] if level else leaves
-        return Recoded(self._reading(name), codes, tree.cardinality(level))
+        codes = self.leaf_of(name)
+        if level:
+            codes = tree.maps[level][codes]
+        return Recoded(reading, codes, tree.cardinality(level))
 
     # Single records, which only a table in memory has
 
     def records(self, names: Iterable[str]) -> list[Column]:
-        """Coded columns in the order of the rows, for what is about single people: registers,
-        audits, attacks.
+        """Coded columns in the order of the rows; ColumnError if the rows are not in memory.
 
-        ColumnError if the rows are not in memory.
+        They are for work on single people: registers, audits, attacks.
+
+        >>> import polars as pl
+        >>> [age] = table(pl.DataFrame({"age": [47, 31, 47]})).records(["age"])
+        >>> age.keys, age.codes.tolist()
+        ((31, 47), [1, 0, 1])
         """
         wanted = list(names)
         self.look_at(wanted)
@@ -357,30 +370,20 @@ class Table:
     def _in_memory(self) -> Memory:
         if not isinstance(self.source, Memory):
             raise ColumnError(
-                "this looks at single records, and the rows of this table are not in memory",
+                "this needs single records, and the rows of this table are not in memory",
                 "read the table, or a part of it, into memory first",
             )
         return self.source
 
-    def column(self, name: str) -> Column:
-        """A column in the order of the rows; see `records`."""
-        return self.records([name])[0]
-
-    def columns(self, names: Iterable[str]) -> list[Column]:
-        """Several columns in the order of the rows; see `records`."""
-        return self.records(names)
-
-    def leaves(self, name: str) -> Codes:
-        """Every row's leaf in the column's hierarchy; see `records`."""
-        return self.leaf_of(name)[self.column(name).codes]
-
     # Other tables of the same source
 
     def selecting(self, names: Sequence[str], **changes: Any) -> "Table":
-        """A table in memory with some of the columns, with no roles, types or hierarchies but those
-        in `changes`.
+        """A table in memory with some of the columns.
+
+        It has no roles, types or hierarchies but those in `changes`.
         """
-        return Table(Memory(self.frame.select(*names)), missing=self.missing, **changes)
+        source = Memory(self.frame.select(*names))
+        return Table(source, missing=self.missing, **changes)
 
     def with_roles(
         self,
@@ -401,9 +404,8 @@ class Table:
         for role, names in given.items():
             for name in names:
                 if name not in self.names:
-                    raise ColumnError(
-                        f"no column {name!r} to be {role.value}", self.source.describe()
-                    )
+                    problem = f"no column {name!r} to be {role.value}"
+                    raise ColumnError(problem, self.source.describe())
                 if roles.setdefault(name, role) is not role:
                     raise ColumnError(
                         f"column {name!r} is both {roles[name].value} and {role.value}",
@@ -425,11 +427,10 @@ def table(
     missing: Missing = "category",
     rows_are_people: bool = False,
 ) -> Table:
-    """A `Table` from a pandas, Polars or Arrow dataframe. It is not copied: leave it as it is while
-    you use the table.
+    """A `Table` from a pandas, Polars or Arrow dataframe.
 
-    With `rows_are_people` you say that every row is a different person, although an identifying
-    column repeats.
+    The dataframe is not copied: do not change it while you use the table. `rows_are_people` says
+    that every row is a different person, even if an identifying column repeats.
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [39, 50], "illness": ["flu", "asthma"]})
@@ -445,9 +446,9 @@ def table(
             option="missing",
             given=repr(missing),
         )
-    kinds = {
-        name: Kind.of(kind, f"the type of column {name!r}") for name, kind in (types or {}).items()
-    }
+    kinds: dict[str, Kind] = {}
+    for name, kind in (types or {}).items():
+        kinds[name] = Kind.of(kind, f"the type of column {name!r}")
     trees = dict(hierarchies or {})
     for name, tree in trees.items():
         if not isinstance(tree, Hierarchy):
@@ -455,7 +456,7 @@ def table(
                 f"the hierarchy of column {name!r} is a {type(tree).__name__}",
                 "make or read a Hierarchy first",
             )
-    made = Table(
+    people = Table(
         source,
         hierarchies=trees,
         types=kinds,
@@ -463,14 +464,18 @@ def table(
         rows_are_people=rows_are_people,
     )
     for name in (*trees, *kinds):
-        made.require(name)
-    made = made.with_roles(
-        quasi=quasi, sensitive=sensitive, identifying=identifying, insensitive=insensitive
+        people.require(name)
+    people = people.with_roles(
+        quasi=quasi,
+        sensitive=sensitive,
+        identifying=identifying,
+        insensitive=insensitive,
     )
-    # A column is coded at four bytes a row or less; sixteen more are in use while one is made.
+    # A coded column takes at most four bytes per row; coding one takes sixteen more.
+    bytes_per_row = 4 * len(people.roles) + 16
     memory.require(
-        made.rows * (4 * len(made.roles) + 16),
-        f"coding a table of {made.rows:,} rows",
+        people.rows * bytes_per_row,
+        f"coding a table of {people.rows:,} rows",
         "use fewer columns, or a larger machine",
     )
-    return made
+    return people

@@ -327,7 +327,7 @@ def _require_apart(
 
 def _require_true(views: Sequence[View], people: Table, column: str, kind: Kind) -> None:
     """InputError if a view does not show what people have now."""
-    held = people.selecting([column], types={column: kind}).column(column)
+    [held] = people.selecting([column], types={column: kind}).records([column])
     values = [held.labels[code] or None for code in held.codes.tolist()]
     false = {view.name.rpartition("/")[0] or view.name for view in views if not _true(view, values)}
     if false:

@@ -143,7 +143,7 @@ class BucketReading:
         odds = [Fraction(0)] * len(self._often)
         if not self.fakes or not len(self.buckets):
             return block, odds
-        codes = self.values.column(self.column).codes
+        codes = self.values.records([self.column])[0].codes
         try:
             numbers = [int(number) for number, _ in given]
             # Checked before anything is made that is as large as they say.
@@ -168,7 +168,7 @@ class BucketReading:
     @property
     def keys(self) -> Sequence[Key | None]:
         """The sensitive values."""
-        return self.values.column(self.column).keys
+        return self.values.keys(self.column)
 
     @cached_property
     def real(self) -> Floats:
@@ -287,7 +287,7 @@ class BucketReading:
         rows = np.flatnonzero(self.block[self._place] == block)
         # Blocks are runs of buckets, so that the places of their rows start with the first bucket.
         place = self._place[rows] - buckets[0]
-        code = self.values.column(self.column).codes[rows].astype(np.int64)
+        code = self.values.records([self.column])[0].codes[rows].astype(np.int64)
         doubt_of_row, total, factor = self._doubt
         asked_for = self._by_bucket(doubt_of_row * asked)[buckets]
         doubt = np.zeros((len(buckets), values))
@@ -311,7 +311,7 @@ class BucketReading:
 
     def _totals(self, asked: Bools) -> Floats:
         """How often each sensitive value can be expected in the table, if it is asked for."""
-        codes = self.values.column(self.column).codes
+        codes = self.values.records([self.column])[0].codes
         totals = np.bincount(codes[asked], self.real[asked], len(self.keys))
         return np.asarray(totals, dtype=np.float64)
 
@@ -330,7 +330,7 @@ class BucketReading:
         absent = {}
         for name, wanted in where.items():
             given = self.values if name == self.column else self.people
-            keys, kind = given.column(name).keys, given.kind(name)
+            keys, kind = given.keys(name), given.kind(name)
             values = [
                 value for value in _several(wanted) if not _fitting(keys, kind, name, [value]).any()
             ]
@@ -351,7 +351,7 @@ class BucketReading:
 
     @cached_property
     def _squares(self) -> "_Squares":
-        codes = self.values.column(self.column).codes.astype(np.int64)
+        codes = self.values.records([self.column])[0].codes.astype(np.int64)
         shape = len(self.buckets), len(self.keys)
         return _Squares.of(self._place, codes, self.real, shape)
 
@@ -363,7 +363,7 @@ class BucketReading:
         for name in self.people.names:
             if name == "bucket":
                 continue
-            column = self.people.column(name)
+            [column] = self.people.records([name])
             number = len(column.keys)
             share, error = self._squares.shares(column.codes, number, self.bucket)
             counts = np.bincount(column.codes, minlength=number)
@@ -386,7 +386,7 @@ class BucketReading:
         out = np.zeros((self.people.rows, len(self.keys)), dtype=np.bool_)
         place = {key: at for at, key in enumerate(self.keys)}
         for association in self.associations():
-            column = self.people.column(association.column)
+            [column] = self.people.records([association.column])
             having = column.codes == column.keys.index(association.value)
             out[having, place[association.sensitive]] = True
         return out
@@ -525,7 +525,7 @@ def _negative(share: Floats, error: Floats, expected: Floats) -> Bools:
 
 def _matching(given: Table, name: str, wanted: object) -> Bools:
     """Which rows have a value that is asked for."""
-    column = given.column(name)
+    [column] = given.records([name])
     asked = _fitting(column.keys, given.kind(name), name, _several(wanted))
     if not given.rows:
         return np.zeros(0, dtype=np.bool_)
@@ -587,5 +587,5 @@ def _typed(frame: Any, kinds: Mapping[str, Kind]) -> Table:
 def _integers(given: Table, name: str) -> Ints:
     if not given.rows:
         return np.zeros(0, dtype=np.int64)
-    column = given.column(name)
+    [column] = given.records([name])
     return np.array(column.keys, dtype=np.int64)[column.codes]

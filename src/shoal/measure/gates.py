@@ -37,14 +37,18 @@ class Amount:
         text = printed(given) if isinstance(given, Fraction) else str(given)
         if text.isdecimal():
             return cls(text, fraction(text, option), False)
-        return cls(text, share(text, option), True)
+        try:
+            return cls(text, share(text, option), True)
+        except ParameterError as error:
+            fix = "it takes a number of records such as 10, or a share such as 1%"
+            raise ParameterError(error.what, fix, option=option, given=text) from None
 
     @property
     def is_all(self) -> bool:
         return self.is_share and self.amount == 1
 
     def is_exceeded(self, number: int, records: int) -> bool:
-        """Whether so many of the records are more than this."""
+        """Whether a number of the records is more than this."""
         return number > (self.amount * records if self.is_share else self.amount)
 
 
@@ -203,7 +207,7 @@ def _is_exceeded(limit: object, number: int, records: int) -> bool:
 
 
 REPEATED_FIX = (
-    "Name the column that tells people apart as `person`, or give `rows_are_people` if every row "
+    "Name the column that tells people apart with `person`, or give `rows_are_people` if every row "
     "is a different person"
 )
 

@@ -437,13 +437,13 @@ class _Coder:
         self, table: Table, person: str, item: str, value: str, count: str | None = None
     ) -> Ratings:
         """The ratings of a table; rows without a person, an item or a value are left out."""
-        whose, what, heard = table.columns([person, item, value])
+        whose, what, heard = table.records([person, item, value])
         record, code = _numbered(whose, self.people), _numbered(what, self.items)
         values = _numbers(heard)
         complete = (record >= 0) & (code >= 0) & ~np.isnan(values)
         weight = None
         if count is not None:
-            weight = _numbers(table.column(count))
+            weight = _numbers(table.records([count])[0])
             complete &= weight > 0
         return Ratings(record, code, values, weight).only(complete)
 

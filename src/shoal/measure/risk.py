@@ -1,5 +1,5 @@
-"""How easily people in a table can be recognised: `assess`. Uses `engine`, `counts`, `privacy`; the
-command line uses it.
+"""How easily people in a table can be recognised: `assess`. Uses `counts`, `lattice`, `privacy`;
+the command line uses it.
 
 It looks at columns as they are, in a raw table or in one that is already anonymised, so hierarchies
 are not needed. A group is the records that share their quasi-identifying values; where a column
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from shoal.arguments import typed
 from shoal.counts import Counts, group, ranks, smallest
 from shoal.data import tables
+from shoal.data.hierarchy.texts import ANY
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.people import repeated
@@ -45,7 +46,7 @@ THRESHOLD = Fraction(1, 5)
 1/5 asks for groups of five, as ARX's default and many guidelines do.
 """
 
-MARKERS = ("*", "")
+MARKERS = (ANY, "")
 """Texts that say nothing: the root of most hierarchies, and a missing value."""
 
 

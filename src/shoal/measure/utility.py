@@ -288,16 +288,17 @@ class _Reading:
         for table, which in ((original, "input"), (release, "release")):
             if name not in table.names:
                 raise ColumnError(f"the {which} has no column {name!r}")
+        [column] = original.records([name])
         if name in original.hierarchies:
-            domain, leaf = original.hierarchy(name), original.leaves(name)
+            domain = original.hierarchy(name)
+            leaf = original.leaf_of(name)[column.codes]
         else:
-            column = original.column(name)
             values = len(column.keys)
             domain = Hierarchy(
                 (column.labels,), (np.arange(values, dtype=smallest(values)),), column.kind
             )
             leaf = column.codes
-        shown = release.column(name)
+        [shown] = release.records([name])
         ordered = domain.kind is not Kind.TEXT
         texts = domain.labels[0]
         asked = [i for i, text in enumerate(texts) if text]

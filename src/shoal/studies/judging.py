@@ -326,7 +326,7 @@ def _shown(table: Table, frame: Any, levels: Mapping[str, int], mark: str | None
 
 def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _Column:
     """A released column by the level it has, or by the first one that has all its values."""
-    there, kind = shown.column(name), table.kind(name)
+    there, kind = shown.records([name])[0], table.kind(name)
     own = table.count([name], {})
     values = table.keys(name)
     records = np.zeros(len(values), dtype=np.int64)
@@ -390,7 +390,7 @@ def _suppressed(shown: Table, generalised: Sequence[_Column]) -> Bools:
     """
     silent = np.ones(shown.rows, dtype=np.bool_)
     for column in generalised:
-        own = shown.column(column.name)
+        [own] = shown.records([column.name])
         silent &= np.array([text == ANY for text in own.labels], dtype=np.bool_)[own.codes]
     if any(column.level is None for column in generalised):
         meant = bool(silent.all())
@@ -488,7 +488,7 @@ def _losses_of_texts(
     lost = table.rows - shown.rows
     shares, possible = 0.0, np.ones(shown.rows)
     for name, tree in zip(lattice.names, lattice.hierarchies, strict=True):
-        column = shown.column(name)
+        [column] = shown.records([name])
         covered = [*map(covers(tree), column.labels)]
         if strange := covered.count(None):
             values = plural(strange, "released value")

@@ -149,7 +149,8 @@ def tradeoff_of(table: Table, method: Personal, row: int) -> Staircase:
     people = Records.of(table, method).people
     _require_small(prod(height + 1 for height in people.crowds.heights))
     sensitivity, share = method.sums(people.hierarchies)[1][_wish(method, table, row)]
-    leaves = [int(table.leaves(name)[row]) for name in people.hierarchies]
+    columns = table.records(people.hierarchies)
+    leaves = [int(table.leaf_of(column.name)[column.codes[row]]) for column in columns]
     ways = _WaysToShow.of(people, leaves, sensitivity, share)
     return Staircase(ways.undominated(), ways.step(0), share)
 
@@ -172,7 +173,7 @@ def _wish(method: Personal, table: Table, row: int) -> str | None:
     """What the person of a row chose."""
     if method.choice is None:
         return None
-    column = table.column(method.choice)
+    [column] = table.records([method.choice])
     key = column.keys[column.codes[row]]
     return None if key is None else str(key)
 

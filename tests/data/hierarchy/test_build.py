@@ -405,7 +405,7 @@ DATA = pl.DataFrame(
 def test_what_is_derived_from_rows_says_so(
     column: str, make: Callable[..., Hierarchy], options: dict[str, Any], first: list[str]
 ) -> None:
-    tree = derive(shoal.table(DATA).column(column), make, **options)
+    tree = derive(shoal.table(DATA).records([column])[0], make, **options)
     assert tree.derived
     assert tree.lines()[0] == first
     assert tree.with_missing().derived
@@ -423,7 +423,7 @@ def test_no_error_of_a_derived_hierarchy_carries_a_value() -> None:
         ("text", mask, {"steps": [0]}),
     ):
         with pytest.raises(ShoalError) as caught:
-            derive(table.column(column), make, **options)
+            derive(table.records([column])[0], make, **options)
         assert not any(
             secret in str(caught.value) for secret in ("17", "10000", "10,000", "b to c", "'a'")
         )

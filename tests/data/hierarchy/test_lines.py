@@ -11,6 +11,7 @@ from shoal import hierarchy
 from shoal.data.hierarchy import Hierarchy, read, read_lines, write
 from shoal.data.hierarchy.lines import derived_note, text
 from shoal.errors import FileError, ParameterError
+from tests.data.columns import leaves
 from tests.data.hierarchy.made import AGES, trees
 
 
@@ -97,7 +98,7 @@ def test_a_table_and_a_hierarchy_that_windows_wrote_meet(tmp_path: Path) -> None
     (tmp_path / "tree.csv").write_bytes("Côte d’Ivoire;Africa;*\nCuba;America;*\n".encode("cp1252"))
     (tmp_path / "table.csv").write_bytes("country\nCôte d’Ivoire\nCuba\n".encode("cp1252"))
     table = shoal.read(tmp_path / "table.csv", hierarchies={"country": read(tmp_path / "tree.csv")})
-    assert table.leaves("country").tolist() == [0, 1]
+    assert leaves(table, "country").tolist() == [0, 1]
 
 
 def test_what_cannot_be_read_is_a_file_error(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def register(table: shoal.Table) -> Register:
 
 def true(release: Release, table: shoal.Table) -> None:
     """Every view shows what its people really have."""
-    column = table.column("ill")
+    [column] = table.records(["ill"])
     ills = [column.labels[code] for code in column.codes.tolist()]
     for view in register(table).of_release(release, "r"):
         shown, own = Counter(view.shown), Counter(ills[one] for one in view.members)
@@ -140,7 +140,7 @@ def test_every_run_is_read_as_its_places_by_everyone(
     values: list[str | None] = [*tree.labels[0], *([None] if missing else [])]
     table = held(tree, values, ["x"] * len(values))
     axis = axis_of(table, "age", "boundary", (), whole=data.draw(st.booleans()))
-    own, column = table.hierarchy("age"), table.column("age")
+    own, column = table.hierarchy("age"), table.records(["age"])[0]
     leaf_at = np.argsort(axis.place)
     texts, leaf = Texts.of(own), table.leaf_of("age")
     people = Texts.of_values(column.labels, column.keys, column.kind, own, leaf)
@@ -161,7 +161,9 @@ def test_every_run_is_read_as_its_places_by_everyone(
             fits = people(text)
             assert fits is not None
             assert fits.tolist() == read[leaf].tolist(), text
-            shown = shoal.table(pl.DataFrame({"age": [text]}), types={"age": "text"}).column("age")
+            [shown] = shoal.table(pl.DataFrame({"age": [text]}), types={"age": "text"}).records(
+                ["age"]
+            )
             level = any({text} <= set(labels) for labels in own.labels)
             if not level and text:
                 assert utility._may_be(shown, own, "age")[0].tolist() == read.tolist()

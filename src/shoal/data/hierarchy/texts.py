@@ -43,7 +43,7 @@ Floats = npt.NDArray[np.float64]
 Run = tuple[int, int]
 
 ANY = "*"
-"""Any value, whatever the root of the hierarchy is called."""
+"""Any value, whatever the root of the hierarchy is called; suppressed records show nothing else."""
 
 _OR_MISSING = " or missing"
 # What a missing value is called within a set.

@@ -224,7 +224,7 @@ class BucketTables:
 
     @cached_property
     def code(self) -> Ints:
-        return self.values.column(self.column).codes.astype(np.int64)
+        return self.values.records([self.column])[0].codes.astype(np.int64)
 
     @cached_property
     def buckets(self) -> int:
@@ -362,7 +362,7 @@ def _limit_faults(record: BucketsClaim, tables: BucketTables) -> Iterator[str]:
 
     Rows with the same value, count and size of bucket are looked at once.
     """
-    keys = tables.values.column(tables.column).keys
+    keys = tables.values.keys(tables.column)
     totals = np.zeros(len(keys), dtype=np.int64)
     np.add.at(totals, tables.code, tables.count)
     sizes = tables.sizes[tables.bucket]
@@ -397,7 +397,7 @@ def _agreement_faults(record: BucketsClaim, tables: ReleasedTables) -> Iterator[
         if name not in tables.hierarchies:
             continue
         kind = record.claims.kind(name)
-        column = tables.table.column(name)
+        [column] = tables.table.records([name])
         tree = tables.hierarchies[name].of_kind(kind).with_missing()
         node_of_key = [tree.maps[level][tree.find(key)] for key in column.keys]
         nodes: npt.NDArray[np.int64] = np.array(node_of_key, dtype=np.int64)[column.codes]

@@ -174,7 +174,7 @@ def _shown_faults(tables: ReleasedTables, number: Ints) -> Iterator[str]:
     same_group = number[1:] == number[:-1]
     shown = []
     for name in tables.claims.quasi:
-        column = tables.table.column(name)
+        [column] = tables.table.records([name])
         codes = column.codes.astype(np.int64)
         if (codes[1:] != codes[:-1])[same_group].any():
             yield f"column {name!r} shows several values in one group"

@@ -363,7 +363,7 @@ def _wide_faults(
     rows = group
     empty = np.ones(table.rows, dtype=np.bool_)
     for name in [name for name in table.names if name in everything]:
-        column = table.column(name)
+        [column] = table.records([name])
         null = np.isin(column.codes, [code for code, key in enumerate(column.keys) if key is None])
         own = [place for place, members in enumerate(record.group_sets, 1) if name in members]
         if not null[~np.isin(group, own)].all():
@@ -502,7 +502,7 @@ def _long_faults(
 
 def _item_faults(record: ColumnsClaim, tables: ReleasedTables, group: Ints) -> Iterator[str]:
     item = str(record.source.item)
-    column = tables.table.column(item)
+    [column] = tables.table.records([item])
     kind = record.claims.kind(item)
     keys = [None if key is None else kind.key(key) for key in column.keys]
     for place, members in enumerate(record.groups, 1):
@@ -517,7 +517,7 @@ def _order_places(tables: ReleasedTables, name: str | None) -> Ints:
     table = tables.table
     if name is None:
         return np.zeros(table.rows, dtype=np.int64)
-    column = table.column(name)
+    [column] = table.records([name])
     tree = tables.level_trees.get(name)
     if tree is not None:
         order = places(tables, name, tree, tables.claims.levels[name])

@@ -170,7 +170,7 @@ class Descent:
     @cached_property
     def group_texts(self) -> list[list[str]]:
         """What every group shows."""
-        columns = [self.tables.table.column(name) for name in self._quasi]
+        columns = [self.tables.table.records([name])[0] for name in self._quasi]
         kinds = [self.tables.claims.kind(name) for name in self._quasi]
         first_rows = np.unique(self.groups.rows, return_index=True)[1]
         return [

@@ -72,7 +72,7 @@ def places(released: ReleasedTables, name: str, tree: Hierarchy, level: int) -> 
     labels = list(tree.labels[level])
     labels += [label for label in released.shape.extra_labels if label not in labels]
     known = {canonical(label, kind): place for place, label in enumerate(labels)}
-    return [known.get(canonical(key, kind), -1) for key in released.table.column(name).keys]
+    return [known.get(canonical(key, kind), -1) for key in released.table.keys(name)]
 
 
 def canonical(text: Key | None, kind: Kind) -> str:
@@ -102,7 +102,7 @@ def range_faults(released: ReleasedTables, *, labels_only: bool) -> Iterator[str
     """Whether texts of groups are labels, or what Shoal calls the values that they are read as."""
     for name, tree in released.quasi_trees.items():
         axis = Axis.of(name, tree)
-        keys = released.table.column(name).keys
+        keys = released.table.keys(name)
         texts = ["" if key is None else str(key) for key in keys]
         wrong = sum(not _is_known_text(axis, text, labels_only) for text in texts)
         if wrong:
@@ -149,7 +149,7 @@ def is_ordered(released: ReleasedTables) -> bool:
 
 def _ordered_codes(released: ReleasedTables, column: ClaimedColumn) -> npt.NDArray[np.int64]:
     """The values of a column by their places in its hierarchy, or else in their own order."""
-    codes = released.table.column(column.name).codes.astype(np.int64)
+    codes = released.table.records([column.name])[0].codes.astype(np.int64)
     tree = released.level_trees.get(column.name)
     if tree is None or not released.table.rows:
         return codes

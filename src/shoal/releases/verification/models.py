@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from shoal.data.hierarchy.texts import ANY
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
@@ -67,7 +68,7 @@ class ReleasedGroups:
 
     def counts(self, name: str, level: int = 0) -> ValueCounts:
         """How often each value, or node at a level of its hierarchy, occurs."""
-        column = self.table.column(name)
+        [column] = self.table.records([name])
         values = self._values(name, level)
         row_pairs = np.stack([np.asarray(self.rows), column.codes.astype(np.int64)])
         pairs, frequencies = np.unique(row_pairs, axis=1, return_counts=True)
@@ -82,7 +83,7 @@ class ReleasedGroups:
 
     def _values(self, name: str, level: int) -> list[int]:
         """What every code of a column stands for, as places in the values' order."""
-        column = self.table.column(name)
+        [column] = self.table.records([name])
         if not self.lines.get(name):
             return list(range(len(column.keys)))
         tree = Hierarchy.from_lines(self.lines[name], column.kind).with_missing()
@@ -141,8 +142,8 @@ def released_groups(
     rows = row_codes(table, names)
     suppressed = np.full(table.rows, most_starred is not None)
     for name in names:
-        column = table.column(name)
-        stars = [code for code, key in enumerate(column.keys) if key == "*"]
+        [column] = table.records([name])
+        stars = [code for code, key in enumerate(column.keys) if key == ANY]
         suppressed &= np.isin(column.codes, stars)
     if suppressed.sum() > (most_starred or 0) * table.rows:
         suppressed[:] = False

@@ -81,7 +81,7 @@ def count_is_free(claims: Claims) -> Iterator[str]:
 
 def _counts(tables: ReleasedTables) -> Ints:
     """The counts of all rows, 0 for what is not a number."""
-    column = tables.table.column(_COUNT)
+    [column] = tables.table.records([_COUNT])
     counts = [key if isinstance(key, int) else 0 for key in column.keys]
     if not tables.table.rows:
         return np.zeros(0, dtype=np.int64)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from shoal.data.hierarchy.texts import ANY
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.privacy.promises import Syntactic
 from shoal.releases.verification.claims import Claims, one_of
@@ -65,7 +66,7 @@ def free(record: OptimalClaim) -> Iterator[str]:
 def shape(record: OptimalClaim) -> TableShape:
     if not record.starred:
         return TableShape(data_hierarchies=True)
-    return TableShape(data_hierarchies=True, extra_labels=("*",), most_starred=record.suppression)
+    return TableShape(data_hierarchies=True, extra_labels=(ANY,), most_starred=record.suppression)
 
 
 CHECK = MethodCheck(

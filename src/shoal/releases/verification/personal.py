@@ -122,7 +122,7 @@ def released(record: PersonalClaim, tables: ReleasedTables) -> Iterator[str]:
     kept = np.zeros(table.rows)
     most = 0.0
     for name in quasi:
-        column = table.column(name)
+        [column] = table.records([name])
         kind = record.claims.kind(name)
         tree = tables.hierarchies[name].of_kind(kind).with_missing()
         weight = float(record.importance.get(name, 1))

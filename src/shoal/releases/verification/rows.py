@@ -15,7 +15,7 @@ Ints = npt.NDArray[np.int64]
 
 def integers(released: Table, name: str) -> Ints:
     """The whole numbers of a column, row by row."""
-    column = released.column(name)
+    [column] = released.records([name])
     if not all(isinstance(key, int) for key in column.keys):
         raise FileError(f"column {name!r} has a value that is not a whole number")
     if not released.rows:
@@ -31,6 +31,6 @@ def row_codes(released: Table, names: Iterable[str], start: Ints | None = None) 
     """
     rows = np.zeros(released.rows, dtype=np.int64) if start is None else start
     for name in names:
-        column = released.column(name)
+        [column] = released.records([name])
         _, rows = np.unique(rows * len(column.keys) + column.codes, return_inverse=True)
     return rows

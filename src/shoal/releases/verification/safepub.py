@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from shoal.data.hierarchy.texts import ANY
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import plural
 from shoal.releases.verification import differential
@@ -263,7 +264,7 @@ def _is_at_root(record: SafePubClaim, tables: ReleasedTables, name: str) -> bool
         return False
     tree = tables.level_trees.get(name)
     if tree is None:
-        return tables.table.column(name).keys == ("*",)
+        return tables.table.keys(name) == (ANY,)
     return record.levels[name] == tree.height
 
 
@@ -272,7 +273,7 @@ def _root_level(tables: ReleasedTables, name: str, level: int) -> int:
     tree = tables.level_trees.get(name)
     if tree is not None:
         return tree.height
-    return level if len(tables.table.column(name).keys) <= 1 else -1
+    return level if len(tables.table.keys(name)) <= 1 else -1
 
 
 def trusted(record: SafePubClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
