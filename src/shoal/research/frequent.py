@@ -1,7 +1,7 @@
-"""Algorithm 3 of Fouad, Elbassioni and Bertino (2012): published as differentially private, which
-it is not. docs/proofs/personal.md has the counterexample.
+"""Algorithm 3 of Fouad, Elbassioni and Bertino (2012).
 
-Uses the models of personal generalisation; tests use it.
+It was published as differentially private, which it is not: docs/proofs/personal.md has the
+counterexample. Uses the models of personal generalisation; tests use it.
 """
 
 import warnings
@@ -78,14 +78,13 @@ def frequent_exponential(
     score: FrequentScore | None = None,
     chance: Chance | None = None,
 ) -> dict[tuple[str, ...], int]:
-    """How often each generalisation of the quasi-identifying columns comes out; the roots once
-    more, as the paper has it.
+    """How often each generalisation of the quasi-identifying columns comes out.
 
-    Each record is sampled with probability 1 − β. A sampled one is replaced by one of its
-    generalisations that fit t records or more, drawn with probability proportional to e^(ε′ f / n),
-    where n is the number of records, f is the score, ε′ = (ε + ln β) / (3 η (1 − β)) and
-    η = 2 (pull / s + u^power / n) for the lowest sensitivity s above 0 and the highest utility u.
-    What shows nothing sensitive counts as if it showed s.
+    The roots come out once more, as in the paper. Each record is sampled with probability 1 − β. A
+    sampled one is replaced by one of its generalisations that fit t records or more, drawn with
+    probability proportional to e^(ε′ f / n), where n is the number of records, f is the score, ε′ =
+    (ε + ln β) / (3 η (1 − β)) and η = 2 (pull / s + u^power / n) for the lowest sensitivity s above
+    0 and the highest utility u. What shows nothing sensitive counts as if it showed s.
     """
     warnings.warn(WARNING, UserWarning, stacklevel=2)
     least_records = whole(t, "t")
