@@ -22,7 +22,7 @@ _LOSS_OF_ALL = "loss of all records of A"
 _SCALE = "Loss is granularity, from 0 % for the input to 100 % for nothing left."
 
 
-def compare(
+def compare(  # noqa: PLR0913  typer reads the options from the signature
     a: Annotated[
         Path, typer.Argument(metavar="A", help="A table, such as the input.", show_default=False)
     ],

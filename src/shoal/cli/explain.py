@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["explain"]
 
 
-def explain(
+def explain(  # noqa: PLR0913  typer reads the options from the signature
     epsilon: Annotated[
         str,
         typer.Option(

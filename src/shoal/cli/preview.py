@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["preview"]
 
 
-def preview(
+def preview(  # noqa: PLR0913  typer reads the options from the signature
     source: Annotated[
         Path,
         typer.Argument(

@@ -154,7 +154,7 @@ class Assessment:
 
 
 @typed
-def assess(
+def assess(  # noqa: PLR0913  all but the table are keywords that stand alone
     table: Any,
     *,
     quasi: Iterable[str] | None = None,
