@@ -264,7 +264,7 @@ class Recipe:
     ) -> Made:
         """What `make` makes.
 
-        What is wrong with an option is told by the key that the recipe has for it.
+        An error about an option names the key that the recipe has for it.
         """
         try:
             return make()
