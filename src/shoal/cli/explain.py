@@ -175,8 +175,8 @@ def _not_drawn(explanation: "Explanation") -> str:
     if explanation.search is None:
         return text
     return (
-        f"{text} The search for levels draws its own sample, no more often: with "
-        f"{percent(unseen**2)} or more neither looks at it."
+        f"{text} The search for levels draws a sample of its own, at most as large: with a "
+        f"probability of at least {percent(unseen**2)} neither looks at it."
     )
 
 
