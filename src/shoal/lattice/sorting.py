@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from shoal.lattice.cells import Cells
 from shoal.lattice.coding import Index, Kind, Levels, Sizes, Unsigned
-from shoal.lattice.tables import WIDEST, Table, Tables
+from shoal.lattice.tables import WIDEST, GroupTable, GroupTables
 
 __all__ = ["Ask", "Sorting"]
 
@@ -34,7 +34,7 @@ class _Batch(NamedTuple):
     axis, by one kind of key.
     """
 
-    table: Table
+    table: GroupTable
     nodes: list[Levels]
     axis: int | None
     kind: Kind
@@ -83,7 +83,7 @@ class _Groups(NamedTuple):
 class Sorting:
     """The small groups of nodes, rolled up from some tables."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: GroupTables) -> None:
         self._tables = tables
         self._coding = tables.coding
 
