@@ -17,6 +17,7 @@ from shoal.arguments import typed
 from shoal.counts import Codes, Counts, smallest
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import ColumnError, ParameterError
+from shoal.lattice.coding import raised
 from shoal.lattice.rollup import Cells, Floats, Rollup, Sizes
 from shoal.zones import owner_only
 
@@ -123,19 +124,13 @@ class Lattice:
 
     def finer(self, node: Node) -> list[Node]:
         """The nodes one level lower in one column."""
-        finer = []
-        for j, level in enumerate(node):
-            if level > self.bottom[j]:
-                finer.append((*node[:j], level - 1, *node[j + 1 :]))
-        return finer
+        lower = [j for j in range(len(node)) if node[j] > self.bottom[j]]
+        return [raised(node, j, -1) for j in lower]
 
     def coarser(self, node: Node) -> list[Node]:
         """The nodes one level higher in one column."""
-        coarser = []
-        for j, level in enumerate(node):
-            if level < self.top[j]:
-                coarser.append((*node[:j], level + 1, *node[j + 1 :]))
-        return coarser
+        higher = [j for j in range(len(node)) if node[j] < self.top[j]]
+        return [raised(node, j) for j in higher]
 
     @typed
     def groups(self, node: Node) -> "Groups":

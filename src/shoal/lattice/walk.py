@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from shoal.counts import PACK, last_of_runs
 from shoal.lattice.cells import Cells, Outer
-from shoal.lattice.coding import Coding, Levels, Sizes
+from shoal.lattice.coding import Coding, Levels, Sizes, raised
 from shoal.lattice.tables import GroupTable, GroupTables
 
 __all__ = ["walk"]
@@ -46,8 +46,8 @@ def _walk(tables: GroupTables, cells: Cells, axis: int, high: Levels) -> Iterato
         return
 
     yield from _walk(tables, cells, axis + 1, high)
-    for level in range(cells.levels[axis] + 1, high[axis] + 1):
-        coarser = (*cells.levels[:axis], level, *cells.levels[axis + 1 :])
+    while cells.levels[axis] < high[axis]:
+        coarser = raised(cells.levels, axis)
         cells = tables.roll(GroupTable.of(cells), coarser).compact
         yield from _walk(tables, cells, axis + 1, high)
 
@@ -97,6 +97,7 @@ class _Block:
         arrays = [self.sizes] * (inner + 1)
         ranges = [range(levels[axis], high[axis] + 1) for axis in range(first, stop)]
         for node in product(*ranges):
+            # The last axis that is above its lowest level was raised by one just now.
             risen = [place for place in range(inner) if node[place] > levels[first + place]]
             if risen:
                 place = risen[-1]
