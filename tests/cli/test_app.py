@@ -57,7 +57,15 @@ def test_paragraphs_of_help_flow(command: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_starting_up_loads_nothing_heavy() -> None:
-    code = "import sys; sys.argv = ['shoal', '--help']; from shoal.cli import main\ntry: main()\nfinally: print(*sys.modules)"
+    code = """if True:
+        import sys
+        from shoal.cli import main
+        sys.argv = ["shoal", "--help"]
+        try:
+            main()
+        finally:
+            print(*sys.modules)
+    """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
     assert not loaded & {
@@ -151,7 +159,7 @@ def test_a_bug_shows_its_place_and_no_value(folder: Path, monkeypatch: pytest.Mo
     assert "RuntimeError in shoal.cli.assess, line" in said
 
 
-def test_running_out_of_memory_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_out_of_memory_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def greedy(*_: object, **__: object) -> None:
         raise MemoryError
 
@@ -161,7 +169,8 @@ def test_running_out_of_memory_is_said(folder: Path, monkeypatch: pytest.MonkeyP
 
 WRITING = """if True:
     import signal, sys, time, shoal.data.files
-    handlers = {"default": signal.SIG_DFL, "ctrl-c": signal.default_int_handler, "nohup": signal.SIG_IGN}
+    handlers = {"default": signal.SIG_DFL, "nohup": signal.SIG_IGN}
+    handlers["ctrl-c"] = signal.default_int_handler
     signal.signal(int(sys.argv.pop(1)), handlers[sys.argv.pop(1)])  # whatever started the tests
     serialise = shoal.data.files.serialise
     def slowly(frame, file, format, **options):
@@ -210,7 +219,7 @@ def test_being_stopped_leaves_nothing_half_written(folder: Path, number: int, ha
     assert not (folder / "out").exists()
 
 
-def test_what_nohup_started_goes_on_when_the_terminal_is_gone(folder: Path) -> None:
+def test_a_release_under_nohup_goes_on_without_its_terminal(folder: Path) -> None:
     process = writing(folder, signal.SIGHUP, "nohup")
     process.send_signal(signal.SIGHUP)
     _, said = process.communicate("go on\n")
@@ -218,7 +227,7 @@ def test_what_nohup_started_goes_on_when_the_terminal_is_gone(folder: Path) -> N
     assert (folder / "out" / "certificate.json").is_file()
 
 
-def test_a_closed_pipe_is_no_error(folder: Path) -> None:
+def test_a_closed_pipe_is_not_an_error(folder: Path) -> None:
     process = command("assess", "people.csv", "-q", "age", "--json")
     assert process.stdout is not None
     assert process.stderr is not None

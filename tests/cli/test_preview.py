@@ -83,7 +83,7 @@ def test_a_preview_at_the_levels_of_a_release_shows_what_it_did(folder: Path) ->
     assert found["all_models"]["within"]
 
 
-def test_a_preview_for_safepub_says_that_its_groups_are_others(tmp_path: Path) -> None:
+def test_a_preview_for_safepub_says_that_its_groups_differ(tmp_path: Path) -> None:
     recipe = shoal.demo.write(tmp_path, 100)
     shown = " ".join(run("preview", str(recipe), "--levels", "age=1").stdout.split())
     assert "so the groups of its release differ from these" in shown
@@ -126,7 +126,7 @@ def test_a_preview_without_hierarchies_says_what_to_give(folder: Path) -> None:
 @pytest.mark.parametrize(
     "option", [("-q", "age"), ("--hierarchy", "age=age.csv"), ("--separator", ","), ("--root", "*")]
 )
-def test_what_a_recipe_says_itself_is_no_option_beside_it(
+def test_an_option_that_the_recipe_states_itself_is_refused(
     folder: Path, option: tuple[str, str]
 ) -> None:
     assert "a recipe says it itself" in refused("preview", "recipe.toml", *option)

@@ -34,7 +34,7 @@ def test_a_release_has_the_format_of_the_recipe(folder: Path, format: str) -> No
 @pytest.mark.parametrize(
     "method", ['name = "kdgs"\nk = 2', 'name = "noisy-counts"\nepsilon = 3\ndelta = 0.4\nk = 2']
 )
-def test_a_column_without_a_hierarchy_leaves_no_loss_to_tell(folder: Path, method: str) -> None:
+def test_without_a_hierarchy_no_loss_is_stated(folder: Path, method: str) -> None:
     start, rest = RECIPE.split("[hierarchies.sex]")
     (folder / "recipe.toml").write_text(
         f"{start}[method]\n{method}\nlevels = {{ age = 1 }}\n[output]{rest.split('[output]')[1]}"

@@ -34,7 +34,7 @@ def test_every_violated_limit_is_listed_with_what_the_table_has() -> None:
         "min_k=2: the smallest group has 1 record",
         "max_risk=0.5: the highest risk is 1",
         "max_at_risk=1: 3 records (100 %) are at risk above 0.2",
-        "max_uniques=10%: 1 record (33.3 %) are alone in their group",
+        "max_uniques=10%: 1 record (33.3 %) is alone in their group",
     ]
 
 

@@ -9,7 +9,7 @@ import shoal
 from shoal.data.hierarchy import build
 from shoal.errors import HierarchyError, ParameterError
 from shoal.measure.previewing import SIZES, preview
-from shoal.privacy.models import DistinctDiversity, KAnonymity
+from shoal.privacy.models import DistinctDiversity, KAnonymity, Model
 
 loose: Any = preview  # which takes more than a type checker allows
 
@@ -58,7 +58,7 @@ def test_suppression_is_shown_for_several_k() -> None:
 
 
 def test_models_are_shown_one_by_one_and_together() -> None:
-    models = [KAnonymity(2), DistinctDiversity("ill", 2)]
+    models: list[Model] = [KAnonymity(2), DistinctDiversity("ill", 2)]
     result = preview(PEOPLE, {"age": 1}, models=models, suppression="1/3")
     assert {name: one.records for name, one in result.by_model.items()} == {
         "2-anonymity": 0,

@@ -88,7 +88,8 @@ def test_ordered_closeness_is_for_columns_with_an_order() -> None:
     table = people(sex=["f", "f", "m", "m"], salary=[1, 2, 3, 4])
     found = assess(table, quasi=["sex"], sensitive=["salary"]).sensitive["salary"]
     assert found.closeness == pytest.approx(1 / 2)
-    # f has its mass a quarter too far left after the first value, a half after the second, a quarter after the third
+    # f has its mass a quarter too far left after the first value, a half after the second, a
+    # quarter after the third
     assert found.closeness_ordered == pytest.approx((1 / 4 + 1 / 2 + 1 / 4) / 3)
     assert found.recursive == pytest.approx(1)
 
@@ -255,7 +256,10 @@ def test_risks_are_averages_over_records(rows: list[tuple[int, ...]]) -> None:
 
 
 def test_adult_has_the_risks_pycanon_finds(shared_data: Path) -> None:
-    """pycanon 1.3.5 on the same columns. Its average risk is over groups, and it rounds entropy l down."""
+    """pycanon 1.3.5 on the same columns.
+
+    Its average risk is over groups, and it rounds entropy l down.
+    """
     table = shoal.table(pl.read_csv(shared_data / "adult" / "adult.csv", separator=";"))
     found = assess(
         table, quasi=["sex", "age", "race", "marital-status"], sensitive=["salary-class"]

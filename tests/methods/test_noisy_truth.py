@@ -19,7 +19,6 @@ import pytest
 import shoal
 from shoal.attack.semantic import breach, releases
 from shoal.chance import Chance
-from shoal.exact.epsilon import Epsilon
 from shoal.methods import noisy_counts
 from shoal.methods.noisy_counts import KDGS, NoisyCounts, noisy
 from shoal.privacy.noise import NoisyCountParameters
@@ -45,9 +44,7 @@ def lost(method: NoisyCounts, world: World, records: int) -> Interval:
     found = laws(method, world, records)
     least = standard if method.definition == "standard" else probabilistic
     pairs = world.neighbours(list(found))
-    return most(
-        least(found[one], found[other], growth(Epsilon.of(method.epsilon))) for one, other in pairs
-    )
+    return most(least(found[one], found[other], growth(method.epsilon)) for one, other in pairs)
 
 
 METHODS = {

@@ -31,7 +31,7 @@ from shoal.data.tables import Table
 from shoal.exact.epsilon import Epsilon
 from shoal.lattice import Node
 from shoal.methods import Progress, Schema, safepub
-from shoal.methods.safepub import Plan, SafePub, search
+from shoal.methods.safepub import SafePub, SafePubPlan, search
 from shoal.methods.safepub.scores import SCORES, Candidates, Score, Scores
 from shoal.methods.safepub.search import sampled_k
 from shoal.privacy.calculus import Definition, SafePubParameters, search_epsilon
@@ -487,7 +487,7 @@ def test_a_person_with_several_rows_is_protected_through_a_search() -> None:
 class Unpaid(SafePub):
     """A person's rows are bounded, and paid for as if they were one."""
 
-    def plan(self, schema: Schema) -> Plan:
+    def plan(self, schema: Schema) -> SafePubPlan:
         return replace(ONE_ROW, epsilon=self.epsilon, delta=self.delta).plan(schema)
 
 
@@ -516,7 +516,7 @@ def test_a_persons_rows_that_are_not_paid_for_are_caught() -> None:
 class Fewer(SafePub):
     """k is one too small."""
 
-    def plan(self, schema: Schema) -> Plan:
+    def plan(self, schema: Schema) -> SafePubPlan:
         plan = super().plan(schema)
         return replace(plan, parameters=replace(plan.parameters, k=plan.parameters.k - 1))
 
@@ -524,7 +524,7 @@ class Fewer(SafePub):
 class Unsampled(SafePub):
     """Every record is drawn."""
 
-    def plan(self, schema: Schema) -> Plan:
+    def plan(self, schema: Schema) -> SafePubPlan:
         plan = super().plan(schema)
         return replace(plan, parameters=replace(plan.parameters, beta=Fraction(1)))
 

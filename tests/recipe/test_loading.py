@@ -131,7 +131,7 @@ def test_a_mistake_is_named_by_its_key_and_its_fix(
         Recipe.load(write((old, new)))
 
 
-def test_all_mistakes_are_listed_a_line_each(write: Write) -> None:
+def test_all_mistakes_are_listed_one_per_line(write: Write) -> None:
     with pytest.raises(RecipeError) as caught:
         Recipe.load(write(("k = 2", "kk = 2"), ('format = "csv"', 'formt = "csv"')))
     first, *lines = str(caught.value).splitlines()
@@ -176,7 +176,7 @@ def test_placeholders_that_are_left_are_listed(write: Write) -> None:
     ("content", "said"),
     [(b"a = [", "is not TOML"), (b"\xff\xfe\x00", "is not UTF-8"), (None, "cannot read")],
 )
-def test_a_file_that_is_no_recipe_is_refused(
+def test_a_file_that_is_not_a_recipe_is_refused(
     tmp_path: Path, content: bytes | None, said: str
 ) -> None:
     path = tmp_path / "recipe.toml"
@@ -190,7 +190,7 @@ def test_a_file_that_is_no_recipe_is_refused(
     "content",
     ["[Zanzibar]\n[Zanzibar]\n", "a = { Zanzibar = 1, Zanzibar = 2 }\n", "Zanzibar,flu\n"],
 )
-def test_what_is_said_of_a_file_that_is_not_toml_quotes_nothing_of_it(
+def test_a_message_about_a_file_that_is_not_toml_quotes_nothing_of_it(
     tmp_path: Path, content: str
 ) -> None:
     path = tmp_path / "people.txt"
@@ -217,7 +217,7 @@ def test_an_empty_recipe_says_what_it_lacks(tmp_path: Path) -> None:
         Recipe.load(tmp_path / "recipe.toml")
 
 
-def test_a_unit_where_no_column_is_identifying_is_told_what_to_do(
+def test_a_unit_needs_an_identifying_column(
     safe: Callable[..., Path],
 ) -> None:
     wrong = safe('unit = "person"', edit=('name = "identifying"', 'name = "insensitive"'))
@@ -272,7 +272,7 @@ def test_a_unit_where_no_column_is_identifying_is_told_what_to_do(
         ("steps = 0", "method.steps = 0 is out of range"),
     ],
 )
-def test_nonsense_is_named_by_its_key_and_its_fix(
+def test_an_option_that_does_not_fit_is_named_with_its_fix(
     safe: Callable[..., Path], option: str, said: str
 ) -> None:
     with pytest.raises(RecipeError, match=re.escape(said)):
@@ -300,7 +300,7 @@ def test_nonsense_is_named_by_its_key_and_its_fix(
         ),
     ],
 )
-def test_a_promise_that_makes_no_sense_is_refused(
+def test_an_impossible_promise_is_refused(
     safe: Callable[..., Path], edit: tuple[str, str], said: str
 ) -> None:
     with pytest.raises(RecipeError, match=re.escape(said)):

@@ -76,12 +76,12 @@ def test_hierarchical_closeness_takes_the_hierarchy_of_its_column(
 ) -> None:
     section = '[[method.models]]\nmodel = "k-anonymity"\nk = 2\n'
     table = '{ model = "t-closeness", column = "diagnosis", t = 0.3, distance = "hierarchical" }'
-    tree = '[hierarchies.diagnosis]\nbuild = "group"\ntree = { lungs = ["flu", "cold"], heart = ["stroke"] }\n\n[method]'
+    groups = 'tree = { lungs = ["flu", "cold"], heart = ["stroke"] }'
+    tree = f'[hierarchies.diagnosis]\nbuild = "group"\n{groups}\n\n[method]'
     models = f"models = [{written.replace('THE_TABLE', table)}]"
     path = write((section, ""), ("suppression = 0.5", models), ("[method]", tree))
-    people = PEOPLE.replace(
-        "cold", "stroke", 1
-    )  # Ann and Bea, in their thirties, have a stroke and a flu
+    # Ann and Bea, in their thirties, have a stroke and a flu.
+    people = PEOPLE.replace("cold", "stroke", 1)
     path.with_name("people.csv").write_text(people)
     recipe = Recipe.load(path)
     release = recipe.run()
@@ -160,7 +160,7 @@ def test_what_the_schema_forbids_is_found_before_anything_is_spent(
         assert said in result.stderr
 
 
-def test_a_check_names_columns_that_leave_as_they_are(safe: Callable[..., Path]) -> None:
+def test_a_check_names_columns_that_are_released_unchanged(safe: Callable[..., Path]) -> None:
     checked = CliRunner().invoke(app, ["recipe", "check", str(safe())])
     assert "no hierarchy  diagnosis, visits: released unchanged" in checked.stdout
 

@@ -37,7 +37,8 @@ def test_the_other_methods_are_there(write: Write) -> None:
 
 def test_models_may_be_given_by_their_short_names(write: Write) -> None:
     section = '[[method.models]]\nmodel = "k-anonymity"\nk = 2\n'
-    both = 'models = ["2-anonymity", { model = "distinct-diversity", column = "diagnosis", l = 2 }, "0.5-closeness of diagnosis"]'
+    section_model = '{ model = "distinct-diversity", column = "diagnosis", l = 2 }'
+    both = f'models = ["2-anonymity", {section_model}, "0.5-closeness of diagnosis"]'
     path = write((section, ""), ("suppression = 0.5", f"suppression = 0.5\n{both}"))
     wanted = (KAnonymity(2), DistinctDiversity("diagnosis", 2), TCloseness("diagnosis", "1/2"))
     assert Recipe.load(path).method() == Optimal(wanted, suppression="0.5")

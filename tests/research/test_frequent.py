@@ -64,9 +64,10 @@ def test_of_exactly_t_copies_one_less_changes_all_with_a_probability_that_goes_t
         assert abs(each - float(1 - BETA) / 2) < 0.02
     assert found == sorted(found)
     assert found[-1] > Fraction(8, 10)
+    enough, too_few = people("v" * 60 + "w"), people("v" * 59 + "w")
     for seed in range(30):  # (3/4)^60 is below 10⁻⁷
-        assert shows(drawn(people("v" * 60 + "w"), 60, Seeded(seed)), "v")
-        assert not shows(drawn(people("v" * 59 + "w"), 60, Seeded(seed)), "v")
+        assert shows(drawn(enough, 60, Seeded(seed)), "v")
+        assert not shows(drawn(too_few, 60, Seeded(seed)), "v")
 
 
 def test_away_from_the_threshold_the_same_adversary_learns_little() -> None:

@@ -1,9 +1,9 @@
-"""What helped attackers learn from buckets: those who know some people's values, and those who
-learn which values do not go together.
+"""Attacks on buckets by people with some help.
 
-`posterior` is exact, for one bucket. `corruption` and `association` attack a whole release, as
-anybody can who has both tables and the certificate; `helped` has the figures of both. What they
-find with fakes and without is the worth of that defence.
+Some know the values of other people; others learn which values do not go together. `posterior` is
+exact, for one bucket. `corruption` and `association` attack a whole release, as anybody can who has
+both tables and the certificate; `helped` has the figures of both. What they find with fakes and
+without is the worth of that defence.
 """
 
 from collections import Counter
@@ -30,8 +30,7 @@ def posterior(
     odds: Mapping[V, int | Fraction],
     known: Sequence[V] = (),
 ) -> dict[V, Fraction]:
-    """How probable each value of a person in a bucket is to someone who has the `known` values of
-    others in it.
+    """The probability of each value of a person in a bucket, given the `known` values of others.
 
     The bucket has `size` people and shows more values: some are fake, each of them shown once.
     `odds` are those of the certificate: a set of values that are shown once is the set of the
@@ -78,8 +77,9 @@ def _may_be_odds(number: object) -> bool:
 
 
 def _chosen(odds: Sequence[Fraction], number: int) -> list[Fraction]:
-    """How probable each is to be among the chosen ones, if sets of this number are chosen with a
-    probability in proportion to the product of their odds.
+    """The probability that each is among the chosen ones.
+
+    Sets of this number are chosen with a probability in proportion to the product of their odds.
     """
     whole = _sums(odds, number)[number]
     if not whole:
@@ -108,8 +108,9 @@ def _sums(odds: Sequence[Fraction], number: int) -> list[Fraction]:
 
 @dataclass(frozen=True)
 class Exposure:
-    """How sure an attacker is of a person's value at most: of the most exposed person, and in the
-    mean over buckets or people.
+    """The largest probability of a person's value to an attacker: at most, and on average.
+
+    The average is over buckets or people.
     """
 
     largest: float
@@ -120,8 +121,7 @@ class Exposure:
 
 @typed
 def corruption(release: BucketRelease, known: int | None = None) -> Exposure:
-    """How sure someone is of a value who knows this many others of the same bucket; None is all but
-    one.
+    """How sure someone is of a value who knows `known` others of the bucket; None is all but one.
 
     Which ones are known is the worst for the bucket. In buckets with no more people than that, all
     but one count as known. With fakes, beliefs follow from the odds on the certificate, and are
@@ -185,8 +185,7 @@ def _surest(
 
 @typed
 def association(release: BucketRelease) -> tuple[int, Exposure]:
-    """How many negative associations a release shows, and how sure someone is of people's values
-    who rules them out.
+    """The number of negative associations, and how sure someone is of values who rules them out.
 
     The values that one of a person's other values is seen not to go with are taken away, and what
     is left is believed in proportion.

@@ -124,8 +124,9 @@ class _Cut(BaseException):
 
 @dataclass
 class _Branching:
-    """A draw on a path: which option is taken, of how many, and those that are possible with the
-    weight of the path up to each.
+    """A draw on a path: which of its `number` options is taken.
+
+    `options` are the possible ones, with the weight of the path up to each.
     """
 
     taken: int
@@ -253,9 +254,7 @@ class Enumerated(Chance):
 
 
 def shipped(*draws: str) -> type[Enumerated]:
-    """An `Enumerated` in which these draws are not branching points: they run as shipped, on the
-    other draws.
-    """
+    """An `Enumerated` in which these draws run as shipped, on the other draws."""
     return type("Shipped", (Enumerated,), {name: getattr(Chance, name) for name in draws})
 
 
@@ -322,8 +321,9 @@ def standard(
 def probabilistic(
     one: dict[Outcome, Interval], other: dict[Outcome, Interval], growth: Interval
 ) -> Interval:
-    """The probability P₁ of outcomes that are more than growth times as likely as under P₂; growth
-    is e^ε.
+    """The probability P₁ of outcomes that are more than growth times as likely as under P₂.
+
+    The growth is e^ε.
     """
     surely = possibly = Fraction(0)
     for outcome, weight in one.items():

@@ -1,8 +1,8 @@
-"""Exact counting: in how many ways can people have the values that their groups show, if finer
-groupings were refused?
+"""Exact counting of the ways in which people can have the values that their groups show.
 
-People who are on the same side of everything that was refused are alike. So only the ways to spread
-values over such classes are counted, value by value. Uses `judge`; `mondrian` and `optimal` use it.
+Only ways in which finer groupings were refused are possible. People who are on the same side of
+everything that was refused are alike. So only the ways to spread values over such classes are
+counted, value by value. Uses `judge`; `mondrian` and `optimal` use it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -90,10 +90,10 @@ def ways(
     *,
     refused: bool = False,
 ) -> dict[int, CountedWays]:
-    """All ways to give the values to the people, by which candidates would have been accepted
-    (bits); only those in which all candidates are refused, if `refused`.
+    """All ways to give the values to the people, by the mask of candidates that would be accepted.
 
-    Every part must have as many people as the models ask for. TooLargeError beyond `most` steps.
+    With `refused`, only those in which all candidates are refused. Every part must have as many
+    people as the models ask for. TooLargeError beyond `most` steps.
     """
     return _Counting(problem, judge, most, refused).ways()
 
@@ -229,8 +229,10 @@ class _Counting:
         at: int,
         given: Sequence[int],
     ) -> tuple[Any, ...] | None:
-        """What is remembered of all parts; None if a candidate is sure to be accepted, and only
-        ways without an accepted one are asked for.
+        """What is remembered of all parts after a value is given out.
+
+        None if a candidate is sure to be accepted, and only ways without an accepted one are
+        wanted.
         """
         now: list[Any] = []
         sure: list[bool] = []
@@ -270,8 +272,9 @@ class _Counting:
         often: int,
         size: int,
     ) -> tuple[Any, bool]:
-        """What is remembered of one part once it has a value this often, and whether it is sure to
-        satisfy the models.
+        """What is remembered of a part after a value occurs in it `often` times.
+
+        Also whether the part is sure to satisfy the models.
         """
         if had == FAILED:
             return FAILED, False
@@ -345,9 +348,7 @@ def _credit(
 
 @lru_cache(maxsize=1 << 14)
 def _spreads(number: int, room: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], int], ...]:
-    """All ways to give a number of equal values to classes with some room, each with its
-    multinomial coefficient.
-    """
+    """All ways to give equal values to classes with some room, and multinomial coefficients."""
 
     def given(left: int, at: int) -> Iterator[tuple[int, ...]]:
         if at == len(room) - 1:
@@ -377,8 +378,9 @@ def drawn(
     tries: int,
     source: np.random.Generator,
 ) -> Ints:
-    """Of many random assignments, those in which every candidate is refused: for each of them the
-    value of one random person of every class.
+    """The value of one random person per class, in random assignments that all candidates refuse.
+
+    Of `tries` assignments, only those in which every candidate is refused are kept.
     """
     values = len(problem.bags[0])
     has = np.zeros((tries, len(problem.classes), values), dtype=np.int64)
@@ -401,8 +403,9 @@ def drawn(
 
 
 def _taken(left: Ints, people: int, source: np.random.Generator) -> Ints:
-    """This many values of every line at random, without replacement: value by value, each
-    hypergeometric.
+    """As many random values of every line as there are `people`, without replacement.
+
+    Values are drawn one after the other, each from a hypergeometric law.
     """
     taken = np.zeros_like(left)
     rest = left.sum(axis=1)

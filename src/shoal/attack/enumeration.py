@@ -1,7 +1,7 @@
-"""All inputs that a release allows: how many there are, each of them with its probability, and what
-is inferred of everyone by running the method that ships on each, along every path of its chance.
+"""The attack by enumeration: the method is run on all inputs that a release allows.
 
-Uses `knowledge` and `coins`; `minimality` uses it.
+The shipped method is run along every path of its chance, and each input that leads to the release
+counts with its probability. Uses `knowledge` and `coins`; `minimality` uses it.
 """
 
 from collections import Counter
@@ -47,9 +47,7 @@ class PossibleInput:
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """All ways to give values to people, each a value that their group shows, and to leave some
-    people out.
-    """
+    """All ways to give people values that their group shows, and to leave some people out."""
 
     knowledge: Knowledge
 
@@ -77,8 +75,9 @@ class Inputs:
             yield [released[value] + more[value] for value in values]
 
     def __iter__(self) -> Iterator[tuple[Values, Fraction]]:
-        """Every input, and its prior probability: all bags are equally likely, and all ways to
-        spread one.
+        """Every input with its prior probability.
+
+        All bags are equally likely, and so are all ways to spread one.
         """
         if self.knowledge.group_of is None:
             return self._over_everyone()

@@ -1,9 +1,9 @@
-"""Noisy answers still allow inference: how well y/x is read off two counts that differential
-privacy protects.
+"""Inference from noisy answers: how well y/x can be read off two counts.
 
-Wang et al., section 2: someone who asks how many people are like Alice, and how many of these have
-the illness, believes that she has it with the ratio of the answers. Noise that hides whether Alice
-is in the table hardly changes that ratio where x is large.
+The counts are protected by differential privacy. Wang et al., section 2: someone who asks how many
+people are like Alice, and how many of these have the illness, believes that she has it with the
+ratio of the answers. Noise that hides whether Alice is in the table hardly changes that ratio where
+x is large.
 """
 
 from dataclasses import dataclass
@@ -21,8 +21,9 @@ __all__ = ["NoisyRatio", "noisy_ratio"]
 
 @dataclass(frozen=True)
 class NoisyRatio:
-    """What Y/X is like if X and Y are x and y with noise of the scale 1/ε each: as drawn, and as
-    the paper approximates it.
+    """The law of Y/X if X and Y are x and y with noise of the scale 1/ε each.
+
+    It is given as drawn, and as the paper approximates it.
 
     `bias` and `deviation` come from the delta method: an expansion around (x, y), good where x is
     far larger than 1/ε. They are not moments of Y/X, which has none: X is 0, or close to it, with a
@@ -49,10 +50,10 @@ class NoisyRatio:
 def noisy_ratio(
     x: int, y: int, epsilon: Exact, trials: int = 10_000, chance: Chance | None = None
 ) -> NoisyRatio:
-    """What someone infers from the noisy answers to "how many are like her?" and "and how many of
-    these are ill?".
+    """What someone infers from two noisy answers.
 
-    Each answer is ε-differentially private, so both together are with 2ε. Noise is drawn exactly.
+    The questions are "how many are like her?" and "and how many of these are ill?". Each answer is
+    ε-differentially private, so both together are with 2ε. Noise is drawn exactly.
 
     >>> noisy_ratio(1000, 990, "0.1").bias
     1.0002

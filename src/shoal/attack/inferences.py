@@ -1,5 +1,4 @@
-"""What someone who knows the algorithm infers: of people who are alike, and of everybody in a
-release.
+"""The inferences of someone who knows the algorithm, about people and about a whole release.
 
 Values only, without the work that leads to them: `minimality` and the modules it calls make them,
 the command line shows them.
@@ -49,9 +48,9 @@ class Effort:
 
 @dataclass(frozen=True)
 class Inference:
-    """What is believed of people who are alike (their rows): by what their group shows, and by
-    someone who knows the method.
+    """The apparent and the inherent distribution of the values of people who are alike.
 
+    The first is what their group shows, the second what someone infers who knows the method.
     `inherent` is exact unless there are `bounds`: then it is an estimate, and all bounds hold
     together with a probability of 99 %.
     """

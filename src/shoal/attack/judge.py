@@ -107,12 +107,12 @@ class Judge:
 
 @dataclass(frozen=True)
 class Recollection:
-    """What has to be remembered of a part of some size while values are given out: as little as
-    the models need, and None at first.
+    """What is remembered of a part of some size while values are given out.
 
-    `step` gives what is remembered once a value occurs a number of times, or `FAILED`. `sure` says
-    that the part will satisfy the models, given by how much the values to come can multiply the
-    product of n^n over all frequencies n at most.
+    It is as little as the models need, and None at first. `step` gives what is remembered once a
+    value occurs a number of times, or `FAILED`. `sure` says that the part will satisfy the models,
+    given by how much the values to come can multiply the product of n^n over all frequencies n at
+    most.
     """
 
     step: Callable[[Any, int, int, int], Any]

@@ -1,8 +1,8 @@
-"""What someone who knows the algorithm has to work with: the people with what is publicly known of
-them, the released groups with their values, and the method, which can be run again.
+"""The knowledge of an attacker who knows the algorithm.
 
-Uses the tables and the methods' catalogue; `enumeration`, `sampling`, `mondrian` and `optimal` use
-it.
+It consists of the people with what is publicly known of them, the released groups with their
+values, and the method, which can be run again. Uses the tables and the methods' catalogue;
+`enumeration`, `sampling`, `mondrian` and `optimal` use it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -153,8 +153,9 @@ class Knowledge:
 
     @cached_property
     def group_of(self) -> Ints | None:
-        """The released group of every person; None where people fit several groups, so that their
-        group depends on more than what is shown.
+        """The released group of every person; None where people fit several groups.
+
+        Then their group depends on more than what is shown.
         """
         names = [name for name in self.shown_names if name in self.people.names]
         codes = [self.coded(name) for name in names]
@@ -239,8 +240,9 @@ class Knowledge:
         why: Iterable[str],
         bounds: Sequence[tuple[float, float]] | None = None,
     ) -> Inference:
-        """What is inferred of people, given what their group shows, and the probabilities of all
-        values, or their bounds.
+        """The inference about people, given what their group shows and the probabilities of values.
+
+        Instead of exact probabilities there may be bounds.
         """
         pairs = zip(self.keys, shares, strict=True)
         inherent = {key: share for key, share in pairs if share or key in apparent}
@@ -263,8 +265,7 @@ class Knowledge:
         chance: Chance,
         numbered: bool = False,
     ) -> Any:
-        """What the method releases of an input in which people have these values, as a dataframe;
-        None if it refuses to.
+        """The dataframe released if people have these values; None if the method refuses.
 
         `numbered` input also has everyone's number, as the column `WHO`.
         """

@@ -1,5 +1,4 @@
-"""The minimality attack: rule out every input for which the method would have released something
-else.
+"""The minimality attack: rule out every input that would have led to another release.
 
 Wong, Fu, Wang, Pei: Minimality attack in privacy preserving data publishing (VLDB 2007); Zhang,
 chapters 4 and 5. The attacker knows who is in the table and their quasi-identifying values, the
@@ -137,10 +136,10 @@ def inputs(
     released: Any,
     column: str,
 ) -> dict[Values, Fraction]:
-    """Every way to give the released values to the people that may lead to the very same release,
-    with the probability that it does.
+    """Every way to give the released values to the people that may lead to the very same release.
 
-    `people` has all columns of the input but the sensitive one, with their roles and hierarchies.
+    Each has the probability that it does. `people` has all columns of the input but the sensitive
+    one, with their roles and hierarchies.
     """
     weights: dict[Values, Fraction] = {}
     for candidate in possible(Knowledge(method, people, released, column)):
@@ -151,10 +150,9 @@ def inputs(
 
 @typed
 def beliefs(possible: Iterable[Sequence[Value]]) -> list[dict[Value, Fraction]]:
-    """For every person what the attacker believes about them once only these inputs are left,
-    equally likely or with weights.
+    """The attacker's beliefs about every person once only these inputs are left.
 
-    >>> beliefs([("flu", "cold"), ("flu", "gout")])
+    Inputs are equally likely, or have weights. >>> beliefs([("flu", "cold"), ("flu", "gout")])
     [{'flu': Fraction(1, 1)}, {'cold': Fraction(1, 2), 'gout': Fraction(1, 2)}]
     """
     # A mapping is an iterable too: of inputs with their weights.
@@ -178,10 +176,10 @@ def first_safe(
     shown: Sequence[Sequence[Any]],
     holds: Callable[[Counter[Any]], bool],
 ) -> list[dict[P, Any]]:
-    """The disclosure set of the first safe grouping of a sequence: everyone's values in all inputs
-    for which no earlier grouping is safe.
+    """The disclosure set of the first safe grouping of a sequence.
 
-    `shown` are the values of every group, and `holds` says which bags of values are safe.
+    It has everyone's values in all inputs for which no earlier grouping is safe. `shown` are the
+    values of every group, and `holds` says which bags of values are safe.
 
     >>> pairs, halves = [["Al", "Bo"], ["Cy", "Di"]], [["Al", "Bo", "Cy", "Di"]]
     >>> values = [["flu", "flu", "gout", "gout"]]

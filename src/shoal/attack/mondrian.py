@@ -1,7 +1,8 @@
-"""The attack on Mondrian by counting: a cut that was tried and not made reveals something about the
-groups that lie across it, and about nobody else.
+"""The attack on Mondrian by counting.
 
-The very cuts that Mondrian tries are made again (`Replay`). Uses `counting`; `minimality` uses it.
+A cut that was tried and not made reveals something about the groups that lie across it, and about
+nobody else. The very cuts that Mondrian tries are made again (`Replay`). Uses `counting`;
+`minimality` uses it.
 """
 
 from collections.abc import Sequence
@@ -58,8 +59,9 @@ def counted(
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """A cut that Mondrian tried and did not make: where, the rows of the cell, and which of them
-    were to go right.
+    """A cut that Mondrian tried and did not make.
+
+    It has its place, the rows of the cell, and which of them were to go right.
     """
 
     column: str
@@ -73,11 +75,10 @@ class Cut:
 
 
 class Replay(Partition):
-    """Mondrian's own cuts, made as far as the released groups show that they were made; `refused`
-    are those that were not.
+    """Mondrian's cuts, as far as the released groups show that they were made.
 
-    A cut that a released group lies across was refused. Of any other cut the release shows which
-    values both halves have.
+    `refused` are those that were not. A cut that a released group lies across was refused. Of any
+    other cut the release shows which values both halves have.
     """
 
     def __init__(self, method: Mondrian, knowledge: Knowledge) -> None:
@@ -120,8 +121,9 @@ class Replay(Partition):
         return cuts
 
     def hold(self, halves: Sequence[Ints], number: int) -> Bools:
-        """Which halves satisfied the models, as far as the release shows; those of a cut that a
-        group lies across did not.
+        """Which halves satisfied the models, as far as the release shows.
+
+        Those of a cut that a group lies across did not.
         """
         if number == 1:
             # All records together do, else there would be no release.

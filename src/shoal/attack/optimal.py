@@ -68,9 +68,7 @@ def counted(
 def _before_the_released(
     method: Optimal, knowledge: Knowledge, lattice: Lattice
 ) -> tuple[list[Groups], Groups]:
-    """The tables that lose less than the released one, and may have satisfied the models; and the
-    released one.
-    """
+    """The tables that lose less than the released one and may satisfy the models, and that one."""
     loss = LOSSES[method.loss] if isinstance(method.loss, str) else method.loss
 
     def order(groups: Groups) -> tuple[float, Node]:

@@ -26,10 +26,10 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Recognition:
-    """How many people a release of each person could be about: `fitting` by its values, `left` for
-    someone who knows the algorithm.
+    """How many people the release of each person could be about.
 
-    One number for every distinct row of the register, which `people` of it have.
+    `fitting` counts those whom its values fit, `left` those who remain for someone who knows the
+    algorithm. One number for every distinct row of the register, which `people` of it have.
     """
 
     people: Ints
@@ -49,13 +49,13 @@ class Recognition:
 
 @typed
 def recognised(method: Personal, register: Table, chance: Chance | None = None) -> Recognition:
-    """What is left of the crowds for an attacker who has the register, if all its people are in the
-    table.
+    """What is left of the crowds for an attacker with the register.
 
-    The attacker runs the method for everyone, with every wish that people may have, and does not
-    know who has which. Of a heuristic solver even the draws are taken as known. The register has
-    the roles and hierarchies of the table. Where it has no column of choices, everybody counts as
-    having chosen nothing, and may have chosen anything for all the attacker knows.
+    All people of the register are in the table. The attacker runs the method for everyone, with
+    every wish that people may have, and does not know who has which. Of a heuristic solver even the
+    draws are taken as known. The register has the roles and hierarchies of the table. Where it has
+    no column of choices, everybody counts as having chosen nothing, and may have chosen anything
+    for all the attacker knows.
     """
     # Without choices in the register nobody's wish is known, but all that are possible are tried.
     known = method if method.choice in register.names else replace(method, choice=None, wishes={})

@@ -1,7 +1,7 @@
-"""Inputs that are drawn at random among those that a release allows, and kept if they lead to it;
-and how much may be said of probabilities after some draws.
+"""The attack by sampling: inputs are drawn at random and kept if they lead to the release.
 
-Uses `knowledge`; `minimality` and `mondrian` use it.
+Also what may be said of probabilities after a number of draws. Uses `knowledge`; `minimality` and
+`mondrian` use it.
 """
 
 from collections.abc import Sequence

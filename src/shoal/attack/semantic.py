@@ -1,10 +1,9 @@
-"""The checker of semantic (k, ε)-anonymity: is there a table, and someone in it, whom the output
-gives away?
+"""The checker of semantic (k, ε)-anonymity.
 
-Li, Li: Microdata publishing with algorithmic privacy guarantees, definition 4. It takes the exact
-law of an algorithm's outputs, in fractions or in the intervals of `coins`, and tries every table
-over a small domain. Exhaustive, so for small cases; proofs for all tables are in
-docs/proofs/semantic.md.
+It looks for a table with somebody in it whom the output gives away. Li, Li: Microdata publishing
+with algorithmic privacy guarantees, definition 4. It takes the exact law of an algorithm's outputs,
+in fractions or in the intervals of `coins`, and tries every table over a small domain. Exhaustive,
+so for small cases; proofs for all tables are in docs/proofs/semantic.md.
 """
 
 from collections import Counter
@@ -35,8 +34,7 @@ Record: TypeAlias = Hashable
 Database: TypeAlias = tuple[Record, ...]
 Law: TypeAlias = Mapping[Any, Fraction | int | Interval]
 Algorithm: TypeAlias = Callable[[Any], Law | Hashable]
-"""From rows to the probability of every output, exactly; or, where nothing is drawn, to the output
-itself."""
+"""From rows to the exact probability of every output, or to the output if nothing is drawn."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +79,13 @@ def breach(
     fewest: int = 1,
     cut: Exact = 0,
 ) -> Breach | None:
-    """The first table of `fewest` to `records` records over a domain in which a record is not
-    protected; None if there is none.
+    """The first table over a domain in which a record is not protected; None if there is none.
 
-    A record is protected if its removal changes no output's probability by more than a factor e^ε,
-    or if the same holds of its replacement by a copy of each of at least k − 1 other records of the
-    table. Tables are tried from the smallest on, and are handed over in the order of the domain.
-    Where e^ε is irrational it is rounded down: what is found to hold, holds.
+    Tables have `fewest` to `records` records. A record is protected if its removal changes no
+    output's probability by more than a factor e^ε, or if the same holds of its replacement by a
+    copy of each of at least k − 1 other records of the table. Tables are tried from the smallest
+    on, and are handed over in the order of the domain. Where e^ε is irrational it is rounded down:
+    what is found to hold, holds.
 
     A law may be one of `coins.law`, in intervals: then a breach is found where probabilities are
     surely apart, which for intervals of 10⁻⁸⁰ is where they are. Outputs without end have to be
@@ -229,9 +227,7 @@ def _law(given: Law | Hashable, cut: Fraction) -> _Law:
 
 
 def _apart(one: _Law, other: _Law, growth: Fraction) -> tuple[Hashable] | None:
-    """The first output whose probabilities surely differ by more than a factor, in either
-    direction.
-    """
+    """The first output whose probabilities surely differ by more than a factor, either way."""
     for output in (*one.weights, *other.weights):
         a, b = one.get(output), other.get(output)
         if a.low > growth * b.high or b.low > growth * a.high:

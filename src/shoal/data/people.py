@@ -137,10 +137,10 @@ def repeated(
 
 
 def require_unit(table: Table, unit: str | None, aside: Iterable[str] = ()) -> None:
-    """ColumnError if people are in several rows, unless the owner named a `unit` or said that rows
-    are people.
+    """ColumnError if people are in several rows and the owner has not dealt with it.
 
-    Columns `aside` are identifying only so as not to be released.
+    The owner may name a `unit`, or say that rows are people. Columns `aside` are identifying only
+    so as not to be released.
     """
     if unit is not None:
         table.require_people(unit)
@@ -236,9 +236,7 @@ class _Words:
     part: bool
     """Whether only a part of a name is meant."""
     tell_people: bool
-    """Whether different values are different people; a bare number of rows, such as `id`, may not
-    be.
-    """
+    """Whether different values are different people; a bare `id` may be a number of rows."""
 
     @classmethod
     def of(cls, column: str) -> "_Words | None":

@@ -1,10 +1,10 @@
-"""`Source`: where the rows of a table live. Uses `counts`, `chance` and `frames`; `Table` asks it,
-and nobody else.
+"""`Source`: where the rows of a table are.
 
-The only work at the size of the data is done here, in three verbs: the distinct `values` of a
-column, the `count` of distinct rows of some columns (after `bounded`, of at most so many rows of
-each person), and `write_back`, which releases single records by a map from old values to new ones.
-Everything after that is small. `Memory` is the source of a dataframe.
+Uses `counts`, `chance` and `frames`; only `Table` uses it. The only work at the size of the data is
+done here, in three verbs: the distinct `values` of a column, the `count` of distinct rows of some
+columns (after `bounded`, of at most so many rows of each person), and `write_back`, which releases
+single records by a map from old values to new ones. Everything after that is small. `Memory` is the
+source of a dataframe.
 """
 
 import os
@@ -40,9 +40,7 @@ __all__ = [
 ]
 
 Suppressed = Literal["drop", "star"]
-"""What becomes of suppressed records: they are dropped, or kept with '*' in every generalised
-column.
-"""
+"""Suppressed records are dropped, or kept with '*' in every generalised column."""
 
 Keep = Callable[[Sequence[Codes]], npt.NDArray[np.bool_]]
 """Which records are kept, given their codes in the generalised columns."""
@@ -66,8 +64,9 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Recoded:
-    """A column whose values get other codes: value i of `Source.values` has the code `codes[i]`, or
-    i itself.
+    """A column whose values get other codes.
+
+    Value i of `Source.values` has the code `codes[i]`, or i itself.
     """
 
     column: Reading
@@ -104,9 +103,7 @@ class Source(Protocol):
         ...
 
     def is_headless(self) -> bool:
-        """Whether the names of the columns seem to be a record, as in a file without a line of
-        names.
-        """
+        """Whether the column names look like a record, as in a file without a header."""
         ...
 
     def kind(self, name: str) -> Kind:
@@ -134,8 +131,9 @@ class Source(Protocol):
         ...
 
     def bounded(self, unit: Reading, rows: int, chance: Chance) -> "Source":
-        """The source with at most so many rows of each person, a uniform choice, independent
-        between people.
+        """The source with at most `rows` rows of each person.
+
+        They are chosen uniformly, and independently between people.
         """
         ...
 
@@ -145,10 +143,9 @@ class Source(Protocol):
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
     ) -> Any:
-        """The records with rewritten values, as a table of the kind that came in, in an order that
-        the values alone decide.
+        """The records with rewritten values, in a dataframe of the same library.
 
-        `keep` looks at the columns that have a `star`.
+        Their order depends on the values alone. `keep` looks at the columns that have a `star`.
         """
         ...
 
@@ -377,7 +374,7 @@ def _column(column: Reading, codes: npt.NDArray[Any], values: list[object]) -> C
 
 
 def first_rows(people: npt.NDArray[Any], rows: int, chance: Chance) -> npt.NDArray[np.intp]:
-    """At most so many rows of each person, a uniform choice, independent between people."""
+    """At most `rows` rows of each person: a uniform choice, independent between people."""
     order = chance.permutation(len(people))
     order = order[np.argsort(people[order], kind="stable")]
     sorted_people = people[order]

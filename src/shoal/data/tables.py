@@ -43,9 +43,7 @@ class Table:
     types: Mapping[str, Kind] = field(default_factory=dict)
     missing: Missing = "category"
     rows_are_people: bool = False
-    """Whether the owner said that every row is a different person, even if identifying columns
-    repeat.
-    """
+    """Whether the owner said that every row is a person, even if identifying columns repeat."""
     # Results of look-ups; the source keeps its coded columns, for all tables that share it.
     _kinds: dict[str, Kind] = field(default_factory=dict, init=False, repr=False)
     _keys: dict[str, tuple[Key | None, ...]] = field(default_factory=dict, init=False, repr=False)

@@ -165,11 +165,17 @@ class RiskLimits:
         if _is_exceeded(self.max_at_risk, at_risk, number):
             share = percent(risk.at_risk)
             above = f"{assessment.threshold:g}"
-            yield "max_at_risk", f"{many(at_risk, who)} ({share}) are at risk above {above}"
+            yield (
+                "max_at_risk",
+                f"{many(at_risk, who)} ({share}) {_is(at_risk)} at risk above {above}",
+            )
         uniques = assessment.uniques
         if _is_exceeded(self.max_uniques, uniques, number):
             share = percent(assessment.sample_uniqueness)
-            yield "max_uniques", f"{many(uniques, who)} ({share}) are alone in their group"
+            yield (
+                "max_uniques",
+                f"{many(uniques, who)} ({share}) {_is(uniques)} alone in their group",
+            )
         yield from self._sensitive(assessment)
 
     def _sensitive(self, assessment: Assessment) -> Iterator[tuple[str, str]]:
@@ -225,6 +231,10 @@ def _not_judged(assessment: Assessment) -> str:
     if assessment.repeated:
         return f"rows are not people: {repeats(assessment)}. {REPEATED_FIX}"
     return ""
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def many(number: int, who: str) -> str:

@@ -80,7 +80,7 @@ class WithCrowd(Protocol):
     """A method that releases rows only if enough records share them."""
 
     def crowd(self, schema: Schema) -> int | None:
-        """About how many records must share a row for it to be more likely than not to be released."""
+        """About how many records must share a row to make its release more likely than not."""
         ...
 
 
@@ -108,7 +108,7 @@ class WithSearch(Protocol):
 def crowd_of(method: Method, schema: Schema) -> int | None:
     """About how many records must share a row to make its release more likely than not.
 
-    None where that says nothing. It is computed from the parameters and the schema, which are public.
+    None where that says nothing. It is computed from parameters and schema, which are public.
     """
     return method.crowd(schema) if isinstance(method, WithCrowd) else None
 

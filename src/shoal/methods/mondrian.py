@@ -150,11 +150,10 @@ class Mondrian:
     def _nothing(self, job: Job) -> Release:
         """No row, in columns of types that do not tell whether there were any."""
         table = job.table
-        rows = table.count(released(table), {}).where(np.zeros(0, dtype=np.bool_))
-        roots = {
-            name: (table.hierarchy(name).labels[-1], np.zeros(0, dtype=np.int64))
-            for name in table.quasi
-        }
+        counts = table.count(released(table), {})
+        rows = counts.where(np.zeros(0, dtype=np.bool_))
+        nobody = np.zeros(0, dtype=np.int64)
+        roots = {name: (table.hierarchy(name).labels[-1], nobody) for name in table.quasi}
         return Release(
             lay_out(table, roots, rows),
             certify(table, self, job.promise, job.chance),
@@ -281,7 +280,9 @@ class Partition:
         self.carried = {name: _carried(table, name, self.rows) for name in protected(method.models)}
         self.sizes = np.array([axis.size for axis in axes], dtype=np.int64)
         self.missing = np.array([axis.missing for axis in axes], dtype=np.int64)
-        self.low = np.zeros((min(self.rows.distinct, 1), len(axes)), dtype=np.int64)
+        # One cell at first, or none where there are no rows.
+        cells = min(self.rows.distinct, 1)
+        self.low = np.zeros((cells, len(axes)), dtype=np.int64)
         self.high = self.low + self.sizes - 1
         # The outermost places that occur in a cell.
         self.first, self.last = self.low.copy(), self.high.copy()
@@ -293,7 +294,8 @@ class Partition:
         total = self.rows.total
         if not total:
             return
-        if not self.hold([crowd.cell for crowd in (self.crowd, *self.populations)], 1).all():
+        together = [crowd.cell for crowd in (self.crowd, *self.populations)]
+        if not self.hold(together, 1).all():
             models = " and ".join(map(str, self.method.models))
             raise InfeasibleError(
                 f"even all records together do not satisfy {models}", "ask for less"
@@ -363,7 +365,7 @@ class Partition:
         ]
 
     def _middle(self, proposed: Proposal) -> Cuts:
-        """Cuts in the middle of what is left of the domain, in which a missing value has no part."""
+        """Cuts in the middle of what is left of the domain; a missing value is no part of it."""
         opened, axis = proposed.opened, proposed.axis
         low, high = self.low[opened, axis], self.high[opened, axis]
         last = high - (high == self.missing[axis])
@@ -422,8 +424,10 @@ class Partition:
         low, high = self.low[cells], self.high[cells]
         low[np.arange(len(cells)), axis] = starts_right
         self.high[cells, axis] = ends_left
-        self.low, self.high = np.vstack([self.low, low]), np.vstack([self.high, high])
-        self.first, self.last = np.vstack([self.first, low]), np.vstack([self.last, high])
+        self.low = np.vstack([self.low, low])
+        self.high = np.vstack([self.high, high])
+        self.first = np.vstack([self.first, low])
+        self.last = np.vstack([self.last, high])
         self.spent[cells] = False
         self.spent = np.vstack([self.spent, np.zeros_like(low, dtype=np.bool_)])
 
@@ -442,9 +446,10 @@ class Partition:
             self.last[:, j] = np.where(last < 0, self.last[:, j], last)
 
     def hold(self, halves: Sequence[Ints], number: int) -> Bools:
-        """Which halves satisfy all models; what is in none of them has the number after the last."""
+        """Which halves satisfy all models; what is in none has the number after the last."""
         if self.middle:  # halves may be empty, which a group never is
-            return _total(halves[0], self.crowd.count, number + 1)[:number] >= self.method.k
+            sizes = _total(halves[0], self.crowd.count, number + 1)
+            return sizes[:number] >= self.method.k
         leaves = np.arange(number + 1, dtype=smallest(number + 1))
         tree = Hierarchy((("",) * (number + 1),), (leaves,))
         counts = _tally(halves[0], number + 1, self.carried, self.crowd.count)
@@ -494,10 +499,12 @@ def _population(model: DeltaPresence, axes: Sequence[Axis]) -> _Crowd:
 
 
 def _parted(people: _Crowd, number: Ints, axis: Ints, ends_left: Ints) -> Ints:
-    """The half of everyone in a population; `number` is the place of a cell among those cut, or -1."""
+    """The half of everyone in a population; `number` is the place of a cell among those cut."""
     local = number[people.cell]
     place = people.places[axis[local], np.arange(len(local))]
-    return np.where(local < 0, 2 * len(axis), 2 * local + (place > ends_left[local]))
+    half = 2 * local + (place > ends_left[local])
+    # Those whose cell is not cut have a number above all halves.
+    return np.where(local < 0, 2 * len(axis), half)
 
 
 def _carried(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], int]:

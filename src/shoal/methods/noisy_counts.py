@@ -103,11 +103,14 @@ class NoisyCounts:
                 "with a `delta` of 0 every row of the domain gets a count, so there is no k",
                 "leave out `k`",
             )
+        least: int | None = None
+        if exact:
+            least = K if k is None else whole(k, "k")
         keep(
             self,
             epsilon=Epsilon.of(epsilon),
             delta=exact,
-            k=whole(K if k is None else k, "k") if exact else None,
+            k=least,
             definition=definition_of(definition),
             levels=levels,
             unit=unit,
@@ -149,7 +152,7 @@ class NoisyCounts:
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """The rows that were drawn with the counts that were drawn, in the order of their values."""
+        """The rows drawn with the counts drawn, in the order of their values."""
         job = begin(self, table, chance, progress)
         job.progress(0, 2, "counting rows")
         _, levels = fixed(job.schema, self.levels)
@@ -310,7 +313,9 @@ def noisy(
     order = np.argsort(place, kind="stable")
     released = np.zeros(len(large), dtype=np.bool_)
     values, starts = np.unique(place[order], return_index=True)
-    for value, alike in zip(values.tolist(), np.split(order, starts)[1:], strict=True):
+    # Rows that occur equally often are withheld with the same chance, drawn together.
+    runs = np.split(order, starts)[1:]
+    for value, alike in zip(values.tolist(), runs, strict=True):
         withheld = Fraction(parameters.withheld[value], ONE)
         released[alike] = ~chance.bernoulli(withheld, len(alike))
     taken = large[released]

@@ -13,7 +13,6 @@ from math import inf
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal.arguments import keep, typed
 from shoal.chance import Chance
@@ -263,12 +262,14 @@ class _Suppression:
         return Evaluation(suppressed, added, *self._excess(groups, lasting))
 
     def _excess(self, groups: Groups, models: Sequence[Model]) -> tuple[int, float]:
-        """How many records some models suppress, and what that adds to the loss of the node itself."""
+        """How many records some models suppress, and what that adds to the node's own loss."""
         by_column = zip(self.weights.level, groups.node, strict=True)
         at_node = [by_level[level] for by_level, level in by_column]
-        sizes: npt.NDArray[np.int64] = np.where(holds_all(models, groups), 0, groups.sizes)
+        held = holds_all(models, groups)
+        sizes = np.where(held, 0, groups.sizes)
         suppressed = int(sizes.sum())
-        return suppressed, sum(self.weights.suppressed) * suppressed - groups.weigh(at_node, sizes)
+        lost = sum(self.weights.suppressed) * suppressed
+        return suppressed, lost - groups.weigh(at_node, sizes)
 
 
 def _enumerated(

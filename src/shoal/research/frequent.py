@@ -1,7 +1,7 @@
-"""Algorithm 3 of Fouad, Elbassioni and Bertino (2012): published as differentially private, which
-it is not. docs/proofs/personal.md has the counterexample.
+"""Algorithm 3 of Fouad, Elbassioni and Bertino (2012).
 
-Uses the models of personal generalisation; tests use it.
+It was published as differentially private, which it is not: docs/proofs/personal.md has the
+counterexample. Uses the models of personal generalisation; tests use it.
 """
 
 import warnings
@@ -25,7 +25,14 @@ from shoal.errors import InfeasibleError, ParameterError, TooLargeError
 from shoal.exact.numbers import Exact, fraction, whole
 from shoal.lattice import Node
 from shoal.methods.personal.crowds import Crowds
-from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weights, Worth
+from shoal.methods.personal.models import (
+    Sensitivity,
+    SensitivityModel,
+    Sum,
+    Utility,
+    Weights,
+    Worth,
+)
 
 __all__ = ["FrequentScore", "frequent_exponential"]
 
@@ -71,14 +78,13 @@ def frequent_exponential(
     score: FrequentScore | None = None,
     chance: Chance | None = None,
 ) -> dict[tuple[str, ...], int]:
-    """How often each generalisation of the quasi-identifying columns comes out; the roots once
-    more, as the paper has it.
+    """How often each generalisation of the quasi-identifying columns comes out.
 
-    Each record is sampled with probability 1 − β. A sampled one is replaced by one of its
-    generalisations that fit t records or more, drawn with probability proportional to e^(ε′ f / n),
-    where n is the number of records, f is the score, ε′ = (ε + ln β) / (3 η (1 − β)) and
-    η = 2 (pull / s + u^power / n) for the lowest sensitivity s above 0 and the highest utility u.
-    What shows nothing sensitive counts as if it showed s.
+    The roots come out once more, as in the paper. Each record is sampled with probability 1 − β. A
+    sampled one is replaced by one of its generalisations that fit t records or more, drawn with
+    probability proportional to e^(ε′ f / n), where n is the number of records, f is the score, ε′ =
+    (ε + ln β) / (3 η (1 − β)) and η = 2 (pull / s + u^power / n) for the lowest sensitivity s above
+    0 and the highest utility u. What shows nothing sensitive counts as if it showed s.
     """
     warnings.warn(WARNING, UserWarning, stacklevel=2)
     least_records = whole(t, "t")
@@ -152,7 +158,7 @@ class _Scoring:
         score: FrequentScore,
     ) -> "_Scoring":
         worth = Worth(score.measure).sum(trees)
-        shown = Risk(score.model, score.weights or {}).sum(trees)
+        shown = SensitivityModel(score.model, score.weights or {}).sum(trees)
         pull = fraction(score.pull, "pull", 0, above=True)
         return cls(Crowds(rows, trees), trees, worth, shown, pull, score.power)
 

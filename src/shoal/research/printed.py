@@ -47,8 +47,9 @@ class PrintedMaxima:
         people: int,
         answer: Number,
     ) -> Decision:
-        """Answer unless that would give somebody away, or it is the least made-up answer that would
-        not.
+        """Answer, unless the answer would give somebody away or is the made-up one.
+
+        The made-up answer is the least that would give nobody away.
         """
         values = _tried(state)
         gives_away = [self._gives_away(state, people, value) for value in values]
@@ -100,8 +101,9 @@ class PrintedSums(Sums):
         people: int,
         answer: Number,
     ) -> Decision:
-        """Answer if the sum could be less and more by 2; a denial is bound to a sum that could be
-        less and more by 1.
+        """Answer if the sum could be less and more by 2.
+
+        After a denial, the sum counts as a value near it that could be less and more by 1.
         """
         if not free(state.constraints, people):
             return Decision(people, False, None, None)

@@ -53,8 +53,9 @@ class Charted:
         raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the chart as HTML that draws without a network, as PNG or as SVG, by the suffix;
-        not beside a release.
+        """Write the chart as HTML that draws without a network, as PNG or as SVG, by the suffix.
+
+        FileError beside a release.
         """
         save(self.chart(), path)
 
@@ -84,8 +85,9 @@ def require(path: str | os.PathLike[str]) -> str:
 
 
 def save(chart: Any, path: str | os.PathLike[str]) -> None:
-    """Write a chart as HTML that draws without a network, as PNG or as SVG, by the suffix; not
-    beside a release.
+    """Write a chart as HTML that draws without a network, as PNG or as SVG, by the suffix.
+
+    FileError beside a release.
     """
     form = require(path)
     drawn = BytesIO() if form == "png" else StringIO()

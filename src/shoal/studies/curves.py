@@ -1,8 +1,8 @@
-"""What utility costs in risk, as values: a curve for a table, a staircase for one person, and a
-comparison with k-anonymity.
+"""The price of utility in risk, as values.
 
-Each is owner only, and also a dataframe, plain values for JSON, and a chart. `tradeoffs` makes
-them, the command line shows them.
+There is a curve for a table, a staircase for one person, and a comparison with k-anonymity. Each is
+owner only, and also a dataframe, plain values for JSON, and a chart. `tradeoffs` makes them, the
+command line shows them.
 """
 
 from collections.abc import Iterable
@@ -45,8 +45,9 @@ class _Study(Charted):
 @owner_only
 @dataclass(frozen=True)
 class Point:
-    """A table at a floor: the mean and the highest risk of its records, and the mean share of
-    utility that they keep.
+    """A table at a floor of utility.
+
+    It has the mean and the highest risk of its records, and their mean share of utility.
     """
 
     floor: Fraction
@@ -98,9 +99,7 @@ class Curve(_Study):
 @owner_only
 @dataclass(frozen=True)
 class Stair:
-    """One way to show a record: the share of utility it keeps, its risk, how many people it fits,
-    and what is shown.
-    """
+    """One way to show a record, with its share of utility, its risk and its crowd."""
 
     utility: Fraction
     risk: float
@@ -112,10 +111,11 @@ class Stair:
 @owner_only
 @dataclass(frozen=True)
 class Staircase(_Study):
-    """Risk against utility for one person: every way to show the record that no other beats in one
-    without losing in the other.
+    """Risk against utility for one person.
 
-    Steps go up in utility and in risk. `floor` is the share that the method keeps for this person.
+    The steps are the ways to show the record that no other beats in one without losing in the
+    other. Steps go up in utility and in risk. `floor` is the share that the method keeps for this
+    person.
     """
 
     steps: tuple[Stair, ...]
@@ -135,9 +135,7 @@ class Staircase(_Study):
 
     @property
     def half(self) -> Stair | None:
-        """The step of the highest utility with at most half of the risk of the record as it is;
-        None if there is none.
-        """
+        """The most useful step with at most half of the full risk; None if there is none."""
         limit = half_of(self.as_it_is.risk)
         return next((step for step in reversed(self.steps) if step.risk <= limit), None)
 
@@ -177,11 +175,11 @@ class Staircase(_Study):
 @owner_only
 @dataclass(frozen=True)
 class Against:
-    """k-anonymous tables, their mean utility and mean risk, and the mean risks of personal
-    generalisation with that utility as floor.
+    """k-anonymous tables beside personal generalisation.
 
-    `tables` is how many they are: some are arbitrary, without a level that could be finer; one is
-    the optimum.
+    Each has its mean utility and mean risk, and the mean risks of personal generalisation with that
+    utility as floor. `tables` is how many they are: some are arbitrary, without a level that could
+    be finer; one is the optimum.
     """
 
     k: int

@@ -120,12 +120,12 @@ class Records:
         above: Solution,
         progress: Progress,
     ) -> Fraction:
-        """The highest floor at which the mean of the lowest risks is within a limit, between one
-        that is and one that is not.
+        """The highest floor at which the mean of the lowest risks is within a limit.
 
-        Risks only grow with the floor: rows with the same risk at both ends have it between them
-        too, and are not solved again. A row keeps its risk up to the utility it has at it, so that
-        few floors are left to be tried.
+        It is between a floor at which it is, and one at which it is not. Risks only grow with the
+        floor: rows with the same risk at both ends have it between them too, and are not solved
+        again. A row keeps its risk up to the utility it has at it, so that few floors are left to
+        be tried.
         """
         people = self.people
         low, high = self._units(below.floor), self._units(above.floor)

@@ -1,9 +1,9 @@
-"""What utility costs in risk under personal generalisation: for a table, for one person, and beside
-k-anonymity.
+"""The price of utility in risk under personal generalisation.
 
-All of it is computed from the data and covered by no promise: it is owner only, says so in every
-form it takes, and cannot be written beside a release. Uses `records`, and gives the values of
-`curves`; the command line uses it.
+It is computed for a table, for one person, and beside k-anonymity. All of it is computed from the
+data and covered by no promise: it is owner only, says so in every form it takes, and cannot be
+written beside a release. Uses `records`, and gives the values of `curves`; the command line uses
+it.
 """
 
 from collections.abc import Iterable
@@ -71,8 +71,7 @@ def tradeoff(
     chance: Chance | None = None,
     progress: Progress | None = None,
 ) -> Curve:
-    """The risk of a table at every one of some floors, by the method's solver, and the floor that
-    halves it.
+    """The risk of a table at each of some floors, by the method's solver, and where it is halved.
 
     >>> import shoal
     >>> curve = tradeoff(shoal.demo.table(200), Personal(0.5), ["0.2", "0.5", "0.8"])
@@ -180,8 +179,9 @@ def _wish(method: Personal, table: Table, row: int) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class _WaysToShow:
-    """Every way to show one record: at every node of the lattice its worth, its risk, and how many
-    people it fits. Arrays have one axis per column.
+    """Every way to show one record: its worth, its risk and its crowd at each node of the lattice.
+
+    Arrays have one axis per column.
     """
 
     people: People
@@ -264,12 +264,12 @@ def compared(
     chance: Chance | None = None,
     progress: Progress | None = None,
 ) -> AnonymityComparison:
-    """The experiment of the paper's Figure 9: k-anonymous tables, and personal generalisation at
-    the utility that these have.
+    """The experiment of the paper's Figure 9.
 
-    For every k some arbitrary tables are drawn: from all columns at their roots, a random one is
-    made a level finer for as long as groups stay that large. Beside them stands the optimum by
-    granularity. Nobody is suppressed.
+    k-anonymous tables are compared with personal generalisation at the same utility. For every k
+    some arbitrary tables are drawn: from all columns at their roots, a random one is made a level
+    finer for as long as groups stay that large. Beside them stands the optimum by granularity.
+    Nobody is suppressed.
     """
     chance = chance or Chance()
     report = progress or silent
@@ -309,10 +309,10 @@ def minimal_node(
     smallest: dict[Node, int],
     chance: Chance,
 ) -> Node:
-    """A node with groups of at least k in which no column can be finer, by a random way down from
-    the top.
+    """A node with groups of at least k in which no column can be finer, found at random.
 
-    `smallest` keeps the size of the smallest group of nodes that were looked at.
+    The way goes down from the top. `smallest` keeps the size of the smallest group of nodes that
+    were looked at.
     """
     node = lattice.top
     while True:

@@ -1,5 +1,4 @@
-"""Columns: sparse, wide and transactional tables, released group by group of columns with noisy
-counts (Li and Li).
+"""Columns (Li and Li): sparse, wide and transactional tables, released by groups of columns.
 
 A schema says which columns, or items of the long form, belong into one group (`schemas`). Each
 record is projected onto every group; projections without a value are dropped, and of more than
@@ -57,8 +56,7 @@ class ColumnsFacts(Facts):
 @typed_but("schema", "public")
 @dataclass(frozen=True, init=False)
 class Columns:
-    """Groups of columns, each released by noisy counts, that together keep (ε, δ)-differential
-    privacy, standard definition.
+    """Groups of columns, each by noisy counts, that together keep (ε, δ), standard definition.
 
     The schema is given; or computed from a `public` table; or bought from the private one with a
     share of ε. With `person` and `item` the table is in long form: each row says that a person gave
@@ -69,15 +67,15 @@ class Columns:
     most: to how many groups a record may give values; to all of them unless given
     schema: groups of columns, or of items; they may overlap, and equal ones are released once
     groups: how many groups a computed schema has; several numbers make as many clusterings, which
-    overlap
+        overlap
     public: a table of the same form whose rows are nobody's secret, to compute the schema from
     buying: the share of ε that buys the schema
     person, item, value: the columns of a long form; without `value` an item is there or not
     items: the items that there may be, where a long form's schema is bought
     looked_at: how many items of a person a bought schema looks at
     levels: for columns with a hierarchy the level that they are generalised to
-    unit: the identifying column that tells whose rows belong together; each person gives at most
-    `rows` of them
+    unit: the identifying column that says whose rows belong together; each person gives at most
+        `rows` of them
     counts: release each different record once, with a column `count`, instead of repeating it
 
     >>> from shoal import demo
@@ -375,9 +373,7 @@ class Columns:
     # The release
 
     def crowd(self, schema: Schema) -> int:
-        """How many records must share a group's values for these to be more likely than not to be
-        released.
-        """
+        """How many records must share a group's values to make these likely to be released."""
         names = self._vocabulary(schema)
         groups = sum(self._clusterings(names)) if self.schema is None else len(self.schema)
         return self._parameters(groups).half
@@ -477,8 +473,9 @@ class Columns:
 
 @dataclass(frozen=True)
 class _Budget:
-    """What buys the schema, and what the groups have together: of a row, where people have
-    several.
+    """What buys the schema, and what the groups have together.
+
+    Of a row, where people have several.
     """
 
     buying: Epsilon | None
@@ -504,11 +501,11 @@ def schema_of(
     items: Sequence[str] = (),
     levels: Mapping[str, int] | None = None,
 ) -> Names:
-    """A schema for `Columns` from a public table: one clustering of its columns or items, or
-    several. Never from the private one.
+    """A schema for `Columns` from a public table, never from the private one.
 
-    Columns are near each other by mean-square contingency; those that identify are left out. Items
-    of a long form are near each other where the same people gave them the same value.
+    It is one clustering of the columns or items, or several. Columns are near each other by
+    mean-square contingency; those that identify are left out. Items of a long form are near each
+    other where the same people gave them the same value.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2], "c": [5, 6, 5, 6]})

@@ -1,10 +1,9 @@
-"""The long form: rows (person, item, value), which never become a matrix of people by items.
-`Columns` uses it.
+"""The long form: rows (person, item, value), never a matrix of people by items.
 
-Rows are kept in the order of their items, so that those of a group of items are a few slices. A
-group's rows are sorted by person; a run of them is a person's projection, and projections that k
-people share are found by interning beginnings: a projection that occurs k times has only beginnings
-that occur k times.
+`Columns` uses it. Rows are kept in the order of their items, so that those of a group of items are
+a few slices. A group's rows are sorted by person; a run of them is a person's projection, and
+projections that k people share are found by interning beginnings: a projection that occurs k times
+has only beginnings that occur k times.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,9 +43,7 @@ _PEOPLE = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Long:
-    """A long table: its rows, the columns that are released, and the items by their keys, in their
-    order.
-    """
+    """A long table: its rows, the released columns, and the items by their keys, in their order."""
 
     rows: "Rows"
     item: str
@@ -120,9 +117,7 @@ class Long:
         done: Callable[[int], None],
         counts: bool,
     ) -> Drawn:
-        """The released records in the order of the groups, then by how many items they have, then
-        by items and values.
-        """
+        """The released records by groups, then by how many items they have, then by values."""
         who = [self.rows.touched(places) for places in groups]
         if most < len(groups):
             who = bounded(who, self.rows.people, most, chance)
@@ -160,10 +155,10 @@ class Long:
 
 @dataclass(frozen=True)
 class Projections:
-    """Different projections onto a group that have equally many items: one per row of `items` and
-    `values`, and how often each occurs.
+    """Different projections onto a group that have equally many items.
 
-    They are in the order of their items and values.
+    Each is a row of `items` and `values`; `count` is how often it occurs. They are in the order of
+    their items and values.
     """
 
     items: Ints
@@ -173,8 +168,10 @@ class Projections:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows by item: those of item j are at starts[j] to starts[j + 1]; each has a person and a
-    value. There may be several rows of a person for an item."""
+    """Rows by item: those of item j are at starts[j] to starts[j + 1].
+
+    Each has a person and a value. There may be several rows of a person for an item.
+    """
 
     person: npt.NDArray[np.unsignedinteger]
     value: npt.NDArray[np.unsignedinteger]
@@ -229,10 +226,10 @@ class Rows:
         return np.packbits(there)
 
     def projected(self, items: Sequence[int], who: Bits | None = None) -> tuple[Ints, Ints, Ints]:
-        """Of these items, in the order of their places, who gave which which value: sorted by
-        person, then by item, once each.
+        """Who gave which of these items which value, sorted by person, then by item, once each.
 
-        Of several values that a person gave an item, the smallest counts. `who` picks the people.
+        Items are in the order of their places. Of several values that a person gave an item, the
+        smallest counts. `who` picks the people.
         """
         items = sorted(items)
         fits(len(items), self.values)
@@ -263,8 +260,9 @@ class Rows:
 
 
 def bounded(touched: Sequence[Bits], people: int, most: int, chance: Chance) -> list[Bits]:
-    """The same with at most `most` groups for each person: a uniform choice, independent between
-    people.
+    """The same with at most `most` groups for each person.
+
+    That is a uniform choice, independent between people.
     """
     kept = [bits.copy() for bits in touched]
     for start in range(0, people, _PEOPLE):

@@ -1,9 +1,9 @@
-"""Schemas: which columns belong into one group. Similarities of columns, bought ones too, and
-k-medoids. `Columns` uses it.
+"""Schemas: which columns belong into one group. `Columns` uses it.
 
-A schema that is computed from a public table costs nothing. One that is computed from the private
-table is bought: only noisy whole numbers of bounded sensitivity are looked at, and what is done
-with them afterwards costs nothing more. The bounds are proven in docs/proofs/columns.md.
+Here are similarities of columns, bought ones too, and k-medoids. A schema that is computed from a
+public table costs nothing. One that is computed from the private table is bought: only noisy whole
+numbers of bounded sensitivity are looked at, and what is done with them afterwards costs nothing
+more. The bounds are proven in docs/proofs/columns.md.
 """
 
 from collections.abc import Callable, Sequence
@@ -68,11 +68,10 @@ def clustered(distance: Ints, groups: Sequence[int]) -> Groups:
 
 
 def k_medoids(distance: Ints, groups: int) -> Groups:
-    """A partition around medoids (PAM): BUILD, then the best swap of a medoid as long as one helps.
-    Ties go to the first column.
+    """A partition around medoids (PAM): BUILD, then the best swap of a medoid while one helps.
 
-    `distance` is symmetric, of whole numbers of at least 0, and 0 on the diagonal. Groups are in
-    the order of their first column.
+    Ties go to the first column. `distance` is symmetric, of whole numbers of at least 0, and 0 on
+    the diagonal. Groups are in the order of their first column.
 
     >>> k_medoids(np.array([[0, 1, 9], [1, 0, 8], [9, 8, 0]]), 2)
     ((0, 1), (2,))
@@ -118,8 +117,9 @@ def k_medoids(distance: Ints, groups: int) -> Groups:
 
 
 def contingency(counts: Counts) -> Ints:
-    """Distances of columns: 1 minus the mean-square contingency φ² = χ² / (n · (min(r, c) − 1)), in
-    multiples of 1 / SAME.
+    """Distances of columns: 1 minus the mean-square contingency φ² = χ² / (n · (min(r, c) − 1)).
+
+    In multiples of 1 / SAME.
     """
 
     def phi(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64], cells: Ints, records: int) -> int:
@@ -161,8 +161,9 @@ def bought_association(counts: Counts, epsilon: Epsilon, chance: Chance) -> Ints
 
 
 def noised(exact: Ints, sensitivity: int, epsilon: Epsilon, chance: Chance) -> Ints:
-    """Whole numbers with discrete Laplace noise: ε-differentially private where one record moves
-    their sum by the sensitivity.
+    """Whole numbers with discrete Laplace noise.
+
+    That is ε-differentially private where one record moves their sum by the sensitivity.
     """
     if not len(exact):
         return exact
@@ -226,8 +227,10 @@ def _require(columns: int) -> None:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Of every item how many people gave it, and of every two items (the first below the second)
-    how many gave both, and how many gave them the same value."""
+    """How many people gave each item, each two items, and each two items the same value.
+
+    Of two items the first is below the second.
+    """
 
     single: Ints
     both: Ints
@@ -276,10 +279,10 @@ def bought_pairs(pairs: Pairs, looked_at: int, epsilon: Epsilon, chance: Chance)
 
 
 def similarity(pairs: Pairs) -> Ints:
-    """Distances of items: 1 minus (people who gave both the same value) / (people who gave one of
-    them), in 1 / SAME.
+    """Distances of items: 1 minus (people who gave both the same value) / (people who gave either).
 
-    Noisy numbers may be out of range: a similarity is at least 0 and at most 1.
+    In multiples of 1 / SAME. Noisy numbers may be out of range: a similarity is at least 0 and at
+    most 1.
     """
     singles = pairs.single[:, None] + pairs.single[None, :]
     either = np.maximum(singles - pairs.both - pairs.both.T, 1)

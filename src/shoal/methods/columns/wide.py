@@ -1,7 +1,7 @@
 """The ordinary table, a row a record: its projections onto groups of columns. `Columns` uses it.
 
 Null is what a table misses: a missing value is null, under every hierarchy and at every level, and
-a projection that has nothing but nulls is no projection.
+a projection that has nothing but nulls is left out.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -60,9 +60,7 @@ class NullableColumn:
         return len(self.values)
 
     def released(self, codes: npt.NDArray[Any]) -> tuple[Sequence[Key | None], npt.NDArray[Any]]:
-        """The values of released codes, such that nothing depends on a value of the rows that is
-        not released.
-        """
+        """The values of released codes; nothing depends on a value that is not released."""
         if self.listed:
             return (*self.values, None), codes
         occurs = np.bincount(codes, minlength=self.null + 1) > 0
@@ -194,9 +192,7 @@ class Wide:
         return given.T
 
     def _bounded(self, given: Bools, most: int, chance: Chance) -> Codes:
-        """How many of the records of each distinct row give each group a value, when each gives at
-        most `most`.
-        """
+        """How many records of each distinct row give each group a value, each at most `most`."""
         records = np.repeat(np.arange(self.counts.distinct), self.counts.count)
         weights: Codes = np.zeros(
             given.shape, dtype=smallest(int(self.counts.count.max(initial=0)) + 1)

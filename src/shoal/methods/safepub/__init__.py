@@ -51,14 +51,14 @@ from shoal.releases.facts import KeptFacts
 from shoal.releases.layout import grouping, lay_out
 from shoal.releases.release import Release
 
-__all__ = ["Plan", "SafePub", "drawn", "released_groups"]
+__all__ = ["SafePub", "SafePubPlan", "drawn", "released_groups"]
 
 SMALLEST = Fraction(1, 10**6)
 """The smallest ε of a row that is worth a release: with it, one record in a million is drawn."""
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class SafePubPlan:
     """How a table will be released, by the parameters and the schema alone.
 
     candidates: the nodes that may be released
@@ -211,12 +211,12 @@ class SafePub:
             name: range(low, high + 1) for name, low, high in bounds if name in nodes.hierarchies
         }
 
-    def plan(self, schema: Schema) -> Plan:
+    def plan(self, schema: Schema) -> SafePubPlan:
         """How a table with this schema will be released."""
         nodes = self._candidates(schema)
         epsilon, delta = per_row(self.epsilon, self.delta, self.rows)
         if nodes.size == 1:
-            return Plan(nodes, safepub_parameters(epsilon, delta, self.definition), None)
+            return SafePubPlan(nodes, safepub_parameters(epsilon, delta, self.definition), None)
         searching = epsilon * (1 - self.split)
         if searching.bounds()[0] < SMALLEST**2:
             raise ParameterError(
@@ -224,7 +224,7 @@ class SafePub:
                 "give a smaller one, or `levels`",
             )
         parameters = safepub_parameters(epsilon * self.split, delta, self.definition)
-        return Plan(nodes, parameters, searching)
+        return SafePubPlan(nodes, parameters, searching)
 
     def _candidates(self, schema: Schema) -> Candidates:
         """The nodes that may be released."""
@@ -291,7 +291,7 @@ class SafePub:
         )
         return Release(released, certificate, facts)
 
-    def choose(self, plan: Plan, counts: Counts, chance: Chance, progress: Progress) -> Node:
+    def choose(self, plan: SafePubPlan, counts: Counts, chance: Chance, progress: Progress) -> Node:
         """The node to release. The budget pays for a noisy number of records, which sizes the
         sample, and for the choice.
         """
@@ -316,7 +316,7 @@ class SafePub:
             return walk(nodes, score, sample, ramped(k), epsilon, chance, searching, steps)
         return select(nodes, score, sample, ramped(k), epsilon, chance, searching)
 
-    def _derived(self, plan: Plan) -> dict[str, Any]:
+    def _derived(self, plan: SafePubPlan) -> dict[str, Any]:
         """What follows from the parameters, for the certificate."""
         return {
             "k": plan.parameters.k,

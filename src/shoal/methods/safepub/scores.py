@@ -31,7 +31,7 @@ Gains = npt.NDArray[np.int64]
 """What codes are worth, in units of 1/GRID."""
 
 GRID = 1 << 16
-"""A share of a domain is rounded down to a multiple of 1/GRID; the score is of the rounded shares."""
+"""Shares of a domain are rounded down to multiples of 1/GRID, and these are scored."""
 
 FINENESS = 1 << 8
 """The importance of a column is one of this many steps."""
@@ -60,7 +60,8 @@ class Candidates:
     @property
     def size(self) -> int:
         """How many nodes there are."""
-        return prod(high - low + 1 for low, high in zip(self.low, self.high, strict=True))
+        bounds = zip(self.low, self.high, strict=True)
+        return prod(high - low + 1 for low, high in bounds)
 
     def node(self, number: int) -> Node:
         """The node with a number, in lexicographic order."""
@@ -84,7 +85,7 @@ class Candidates:
         ]
 
     def rollup(self, sample: Counts, *, last: Sequence[str] = ()) -> Rollup:
-        """Group tables over a sample's rows; the columns in `last`, released unchanged, come last."""
+        """Group tables over a sample's rows; `last` are columns released unchanged."""
         maps: list[Sequence[Codes]] = []
         for name, card in zip(self.names, sample.cards, strict=True):
             if name in self.hierarchies:
@@ -177,7 +178,7 @@ class Score(Protocol):
     name: ClassVar[str]
 
     def spread(self, nodes: Candidates, k: int) -> Fraction:
-        """How much more a record, added to a sample, can add to one node's score than to another's."""
+        """How much more an added record can add to one node's score than to another's."""
         ...
 
     def on(self, nodes: Candidates, sample: Counts, k: int) -> Scores:
@@ -390,7 +391,8 @@ class DiscernibilityScore:
 
         def score(cells: Cells) -> float:
             kept = ramp(cells.sizes, k)
-            return rollup.total * float(kept.sum()) - float((kept * cells.sizes).sum())
+            alike = float((kept * cells.sizes).sum())
+            return rollup.total * float(kept.sum()) - alike
 
         return _NodeByNode(nodes, Fraction(1, max(int(rollup.total), 1)), rollup, score)
 
@@ -462,7 +464,8 @@ class Classification:
             right = 0.0
             for predicted in classes:
                 others = tuple(other for other in classes if other != predicted)
-                right += float(kept.sum(axis=others).max(axis=1, initial=0).sum())
+                by_value = kept.sum(axis=others)
+                right += float(by_value.max(axis=1, initial=0).sum())
             return right
 
         return _NodeByNode(nodes, Fraction(1), rollup, score)

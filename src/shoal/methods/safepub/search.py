@@ -48,7 +48,9 @@ def sampled_k(k: int, beta: Fraction, about: int) -> int:
     The sample of a search is drawn with the chance β · k_s / k, so that its groups stand to k_s as
     those of the release to k.
     """
-    return min(k, max(LEAST, int(k * WANTED / (beta * max(about, 1)))))
+    drawn = beta * max(about, 1)
+    in_proportion = int(k * WANTED / drawn)
+    return min(k, max(LEAST, in_proportion))
 
 
 def ramped(k: int) -> int:
@@ -94,9 +96,9 @@ def walk(
 ) -> Node:
     """The paper's walk: from the top to the next pivot by exponential mechanisms, steps times.
 
-    It costs ε on the sample. In the paper the best of all pivots is taken by its true score, which no budget pays for. Here
-    half of ε goes into the steps and half into one permute-and-flip over the pivots. A pivot is
-    never visited twice.
+    It costs ε on the sample. In the paper the best of all pivots is taken by its true score, which
+    no budget pays for. Here half of ε goes into the steps and half into one permute-and-flip over
+    the pivots. A pivot is never visited twice.
     """
     scores = score.on(nodes, sample, k)
     rate = epsilon / score.spread(nodes, k) / 2 * scores.unit
