@@ -1,1 +1,3 @@
-"""How fast Shoal is, in units of `polars.read_csv` of the same file: `python -m bench` (docs/benchmarks.md)."""
+"""How fast Shoal is, in units of `polars.read_csv` of the same file: `python -m bench`
+(docs/benchmarks.md).
+"""

@@ -1,6 +1,7 @@
 """`python -m bench`: one run, two tables of ratios (and two more with --growth).
 
-R is the time of `polars.read_csv` on the same file in the same run; every time is the best of several.
+R is the time of `polars.read_csv` on the same file in the same run; every time is the best of
+several.
 """
 
 import argparse
@@ -137,7 +138,9 @@ def speed(sources: Sequence[Source]) -> Printed:
 
 
 def peers(python: Path, source: Source) -> Printed:
-    """The same questions to Shoal and to anjana and pycanon, from a dataframe in memory, and whether answers agree."""
+    """The same questions to Shoal and to anjana and pycanon, from a dataframe in memory, and
+    whether answers agree.
+    """
     say("anjana and pycanon: about a minute")
     command = [
         str(python),
@@ -309,7 +312,9 @@ def growth_with_columns(sources: Sequence[Source]) -> Printed:
 
 
 def environment(folder: Path) -> Path | None:
-    """The Python of an environment with the peers in it, made where there is none; None if they cannot be installed."""
+    """The Python of an environment with the peers in it, made where there is none; None if they
+    cannot be installed.
+    """
     python = folder / "bin" / "python"
     if not python.exists():
         say("installing anjana and pycanon into an environment of their own")

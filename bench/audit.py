@@ -1,4 +1,5 @@
-"""`python -m bench.audit`: how many questions about maxima the three strategies answer, in the experiment of Zhang's chapter 3.
+"""`python -m bench.audit`: how many questions about maxima the three strategies answer, in the
+experiment of Zhang's chapter 3.
 
 And how long a decision takes. Sums are measured by `bench.audit_sums`.
 """
@@ -22,7 +23,9 @@ NAMES = {"simple": "simple (unsafe)", "simulatable": "simulatable", "binding": "
 def answered(
     people: int, strategy: Strategy, run: int, bounded: bool = False
 ) -> tuple[list[bool], list[float], list[float]]:
-    """Which of random questions are answered, and how long decisions take; beside it, how long the plain maximum does."""
+    """Which of random questions are answered, and how long decisions take; beside it, how long the
+    plain maximum does.
+    """
     drawn = random.Random(run)
     values: list[Number] = [drawn.randint(1, people) for _ in range(people)]
     auditor = (

@@ -1,7 +1,9 @@
-"""`python -m bench.audit_sums`: how long a decision about a sum takes as answers add up, and how many sums are answered.
+"""`python -m bench.audit_sums`: how long a decision about a sum takes as answers add up, and how
+many sums are answered.
 
-Values are uniform from 0 to 10, and each person is in a question with probability 1/2, as in Zhang's experiment (chapter 3.4).
-Seconds are of one core. R is the time of one product of a people × people matrix of floats with another, in the same run.
+Values are uniform from 0 to 10, and each person is in a question with probability 1/2, as in
+Zhang's experiment (chapter 3.4). Seconds are of one core. R is the time of one product of a people
+× people matrix of floats with another, in the same run.
 """
 
 import os
@@ -42,8 +44,9 @@ def total(values: list[Fraction], asked: int) -> Fraction:
 def decisions(count: int, answered: int, seed: int = 1) -> Iterator[float]:
     """Seconds of the decisions before there are so many answers.
 
-    What came before is taken as answered without deciding it, which is what would have happened: half as many random sums as
-    people are all answered. The first decision, which finds its way without those before, is left out.
+    What came before is taken as answered without deciding it, which is what would have happened:
+    half as many random sums as people are all answered. The first decision, which finds its way
+    without those before, is left out.
     """
     random = Random(seed)
     values, auditor, rows = people(random, count), Sums(count, *BOUNDS), []
@@ -77,7 +80,9 @@ def speed(sizes: Iterable[tuple[int, int]]) -> Iterator[Cells]:
 
 
 def independent(random: Random, count: int, questions: int) -> list[int]:
-    """Questions that are independent and that auditing without bounds answers: all are if, of the last one, that is so."""
+    """Questions that are independent and that auditing without bounds answers: all are if, of the
+    last one, that is so.
+    """
     while True:
         found = [random.getrandbits(count) or 1 for _ in range(questions)]
         if free(tuple(Constraint(asked, "=", 0) for asked in found[:-1]), found[-1]):
@@ -85,7 +90,9 @@ def independent(random: Random, count: int, questions: int) -> list[int]:
 
 
 def utility(count: int, questions: int, runs: int, first: int) -> Iterator[Cells]:
-    """Answers of each strategy; the first questions are taken as answered without deciding them, as with `decisions`."""
+    """Answers of each strategy; the first questions are taken as answered without deciding them, as
+    with `decisions`.
+    """
     said: dict[Strategy, list[tuple[int, int]]] = {"simple": [], "binding": []}
     for run in range(runs):
         random = Random(run)

@@ -1,4 +1,5 @@
-"""`python -m bench.bucket_queries`: how far count queries from a release of buckets are from the truth.
+"""`python -m bench.bucket_queries`: how far count queries from a release of buckets are from the
+truth.
 
 The table is that of `bench.buckets`, 300,000 records, as it is and with an occupation that depends on education. A query asks
 for one to seven of the other columns and for the sensitive one, for so many values each that one record in a hundred is to be
@@ -41,7 +42,9 @@ HIDDEN = "occupation"
 
 
 def made(records: int, dependent: bool) -> pl.DataFrame:
-    """The other columns are uniform; a dependent occupation is near the record's place in education, by rank with noise."""
+    """The other columns are uniform; a dependent occupation is near the record's place in
+    education, by rank with noise.
+    """
     draw = np.random.default_rng(5)
     columns = {name: draw.integers(0, number, records) for name, number in CARDINALITIES.items()}
     values = np.repeat(np.arange(VALUES), shares(records))
@@ -111,14 +114,13 @@ def table(records: int, thetas: Sequence[int], number: int) -> Printed:
     rows: list[Cells] = []
     asked = queries(number)
     for dependent in (False, True):
+        about = "dependent" if dependent else "independent"
         frame = made(records, dependent)
         true = answers(frame, asked)
         given = shoal.table(frame, quasi=list(CARDINALITIES), sensitive=[HIDDEN])
         for theta in thetas:
             for solver, fakes in (("optimal", 0), ("multi", 0), ("two", 0), ("two", 1)):
-                say(
-                    f"{'dependent' if dependent else 'independent'}, θ = {theta}, {solver}, {fakes} fakes"
-                )
+                say(f"{about}, θ = {theta}, {solver}, {fakes} fakes")
                 method = Buckets(
                     HIDDEN,
                     Limits.formula(theta, OFFSET),
@@ -140,7 +142,9 @@ def table(records: int, thetas: Sequence[int], number: int) -> Printed:
 
 
 def filling(records: int = LARGE) -> Printed:
-    """Dealing values to buckets and drawing who of those with a value goes where, against reading such a table."""
+    """Dealing values to buckets and drawing who of those with a value goes where, against reading
+    such a table.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = make(records, Path(folder) / "large.csv")
         unit = best(lambda: pl.read_csv(path))

@@ -1,7 +1,8 @@
 """`python -m bench.buckets`: bucket settings: how long each solver takes, and what buckets cost.
 
-The table is made by code after the paper's: 300,000 records with a sensitive column of 50 values, whose shares fall
-geometrically from 7.5 % to 0.18 %, and seven other columns. Limits are min{1, θ·f + 0.02}, buckets have at most 50 records.
+The table is made by code after the paper's: 300,000 records with a sensitive column of 50 values,
+whose shares fall geometrically from 7.5 % to 0.18 %, and seven other columns. Limits are min{1, θ·f
++ 0.02}, buckets have at most 50 records.
 """
 
 import argparse
@@ -40,7 +41,9 @@ BARS: dict[Solver, float] = {"two": 0.1, "multi": 1.0, "optimal": 20.0}
 
 
 def shares(records: int = RECORDS) -> list[int]:
-    """How often each value occurs: geometric from the most frequent to the rarest, which happens to add up to nearly 1."""
+    """How often each value occurs: geometric from the most frequent to the rarest, which happens to
+    add up to nearly 1.
+    """
     ratio = (RAREST / MOST_FREQUENT) ** (1 / (VALUES - 1))
     counts = [round(records * MOST_FREQUENT * ratio**i) for i in range(VALUES)]
     counts[VALUES // 2] += records - sum(counts)
@@ -62,7 +65,9 @@ def limits(counts: Sequence[int], theta: int) -> list[Fraction]:
 
 
 def anatomy(records: int, least: int) -> float:
-    """The mean squared error of buckets of so many records or one more, whether or not their values can be different."""
+    """The mean squared error of buckets of so many records or one more, whether or not their values
+    can be different.
+    """
     number = records // least
     size, more = divmod(records, number)
     return (more * size**2 + (number - more) * (size - 1) ** 2) / (records - 1)

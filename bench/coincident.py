@@ -1,6 +1,7 @@
-"""`python -m bench.coincident`: what it costs to be safe though the algorithm is known, beside Mondrian, which is not; and the
-time that a million records take. The table is adult: age, education and workclass are known, occupation is sensitive; with all
-its values, and with the records of its 8 and its 5 most frequent ones.
+"""`python -m bench.coincident`: what it costs to be safe though the algorithm is known, beside
+Mondrian, which is not; and the time that a million records take. The table is adult: age, education
+and workclass are known, occupation is sensitive; with all its values, and with the records of its 8
+and its 5 most frequent ones.
 """
 
 import argparse
@@ -75,7 +76,9 @@ def judged(people: shoal.Table, method: Callable[[], Method]) -> tuple[float, fl
 def sized(
     people: shoal.Table, model: Model, parameter: int, scheme: Scheme, order: Order
 ) -> tuple[float, float] | None:
-    """The best of some sizes to start with, by granularity: what an owner would find by the same few tries on public data."""
+    """The best of some sizes to start with, by granularity: what an owner would find by the same
+    few tries on public data.
+    """
     sizes = sorted({2 * -(-parameter * times // 4) for times in TIMES_LEAST} - {0})
     methods = [partial(Coincident, (model,), size, scheme, order=order) for size in sizes]
     found = [judged(people, method) for method in methods]
@@ -143,7 +146,8 @@ def million(data: Path) -> Printed:
             written = best(
                 lambda method=method: method.release(people).write(Path(folder) / "out"), repeats=3
             )
-            lost = f"{shoal.judge(people, method.release(people)).losses['granularity'].normalised:.1%}"
+            judgement = shoal.judge(people, method.release(people))
+            lost = f"{judgement.losses['granularity'].normalised:.1%}"
             rows.append(
                 (about, f"forest by {order}, from the coded table", taken, taken / unit, 5.0, lost)
             )

@@ -1,8 +1,9 @@
-"""`python -m bench.columns`: noisy counts and columns: noise, what a recommender learns, speed, and what a schema costs.
+"""`python -m bench.columns`: noisy counts and columns: noise, what a recommender learns, speed, and
+what a schema costs.
 
-Ratings are made by code (`bench.ratings`). A tenth of them, drawn at random, is held out before anything is released, and
-predicted from the same person's others by `shoal.measure.ratings`. Schemas come from other people of the same making, who
-stand for public data.
+Ratings are made by code (`bench.ratings`). A tenth of them, drawn at random, is held out before
+anything is released, and predicted from the same person's others by `shoal.measure.ratings`.
+Schemas come from other people of the same making, who stand for public data.
 """
 
 import argparse
@@ -24,7 +25,7 @@ import shoal
 from bench import work
 from bench.__main__ import Cells, Printed, say
 from bench.measure import best, peak
-from bench.ratings import draw, make
+from bench.ratings import MadeRatings, draw, make
 from bench.sources import Source, adult
 from shoal.chance import Chance
 from shoal.exact.epsilon import Epsilon
@@ -39,7 +40,9 @@ from shoal.privacy.noise import noisy_count_parameters
 NAMES: dict[str, Any] = {"person": "person", "item": "item", "value": "rating"}
 PEOPLE = 96_000
 EACH = {100: 3, 500: 6}
-"""As many people as the paper's experiments have, and for each about as many ratings of the first 100 or 500 films."""
+"""As many people as the paper's experiments have, and for each about as many ratings of the first
+100 or 500 films.
+"""
 
 SEED = 2026
 """Of the ratings: not the one with which the predictor was written."""
@@ -115,8 +118,7 @@ class Case:
         public, private = made.only(made.person >= people), made.only(made.person < people)
         held = np.random.default_rng(11).random(len(private)) < 0.1
         rest = private.only(~held)
-        known, asked = (Ratings(one.person.astype(np.int64), one.item.astype(np.int64), one.value.astype(np.float64))
-                        for one in (rest, private.only(held)))  # fmt: skip
+        known, asked = _ratings(rest), _ratings(private.only(held))
         return cls(items, known, asked, _table(rest.frame()), _table(public.frame()))
 
     def error(self, model: Predictor) -> float:
@@ -139,7 +141,9 @@ class Case:
         }
 
     def released(self, frame: pl.DataFrame) -> tuple[int, float | None]:
-        """Records of a release with counts, and the error of what it teaches; None where it is empty."""
+        """Records of a release with counts, and the error of what it teaches; None where it is
+        empty.
+        """
         if not len(frame):
             return 0, None
         record, item = (frame[name].to_numpy().astype(np.int64) for name in ("record", "item"))
@@ -152,6 +156,12 @@ class Case:
         found = [self.released(frame) for frame in releases]
         errors = [error for _, error in found if error is not None]
         return round(mean(records for records, _ in found)), mean(errors) if errors else None
+
+
+def _ratings(made: MadeRatings) -> Ratings:
+    """Made ratings as predictors take them."""
+    person, item = made.person.astype(np.int64), made.item.astype(np.int64)
+    return Ratings(person, item, made.value.astype(np.float64))
 
 
 def _table(frame: pl.DataFrame) -> shoal.Table:
@@ -219,7 +229,9 @@ def counts(runs: int) -> Iterable[Printed]:
 
 
 def rmse(runs: int) -> Iterable[Printed]:
-    """Columns by the paper's five schemas, and plain noisy counts (Figure 3). The bar: better than these and item means."""
+    """Columns by the paper's five schemas, and plain noisy counts (Figure 3). The bar: better than
+    these and item means.
+    """
     case = Case.of(500)
     errors = Errors(case)
     bar = errors.known["input: item means"]
@@ -298,7 +310,9 @@ def speed(folder: Path) -> Printed:
 
 
 def association(source: Source, runs: int = 20) -> Printed:
-    """PAM's objective of schemas that were bought, by the exact distances 1 − s / n, as more than that of the exact schema."""
+    """PAM's objective of schemas that were bought, by the exact distances 1 − s / n, as more than
+    that of the exact schema.
+    """
     table = work.code(source)
     counted = table.count(table.names)
     exact = 1 - np.array(

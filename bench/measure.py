@@ -19,7 +19,9 @@ ENOUGH = 20.0
 def best(
     work: Callable[..., Any], ready: Callable[[], Any] | None = None, repeats: int = REPEATS
 ) -> float:
-    """The shortest of several times in seconds; `ready` makes what `work` gets, anew every time and unmeasured."""
+    """The shortest of several times in seconds; `ready` makes what `work` gets, anew every time and
+    unmeasured.
+    """
     times: list[float] = []
     while len(times) < repeats and sum(times) < ENOUGH:
         given = () if ready is None else (ready(),)
@@ -31,7 +33,9 @@ def best(
 
 
 def peak(what: str, source: Source) -> float:
-    """Megabytes that a fresh process holds at most while it does one thing (see `bench.work`) with one table."""
+    """Megabytes that a fresh process holds at most while it does one thing (see `bench.work`) with
+    one table.
+    """
     command = [
         sys.executable,
         "-m",

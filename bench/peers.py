@@ -1,4 +1,5 @@
-"""anjana and pycanon on adult. Runs by itself in their own environment (they need an older numpy), prints JSON.
+"""anjana and pycanon on adult. Runs by itself in their own environment (they need an older numpy),
+prints JSON.
 
 python bench/peers.py adult.csv FOLDER-WITH-HIERARCHIES SUPPRESSED-PERCENT
 """

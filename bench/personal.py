@@ -1,5 +1,6 @@
-"""`python -m bench.personal`: personal generalisation. How long the exact solver takes against scoring the whole lattice, how far
-the heuristics are from it, what they take on a wide table, what someone who knows the algorithm sees, how k-anonymity compares.
+"""`python -m bench.personal`: personal generalisation. How long the exact solver takes against
+scoring the whole lattice, how far the heuristics are from it, what they take on a wide table, what
+someone who knows the algorithm sees, how k-anonymity compares.
 """
 
 import argparse
@@ -102,7 +103,9 @@ def gaps(given: argparse.Namespace) -> Printed:
 
 
 def attacked(given: argparse.Namespace) -> Printed:
-    """The mean chance to name the right person, by the crowds that were counted and by those left to who knows the algorithm."""
+    """The mean chance to name the right person, by the crowds that were counted and by those left
+    to who knows the algorithm.
+    """
     rows: list[Cells] = []
     people = table()
     for method in SETTINGS:

@@ -1,8 +1,10 @@
-"""Made ratings: people with habits and tastes, items with a popularity, a genre and a quality. Nothing here is about anyone.
+"""Made ratings: people with habits and tastes, items with a popularity, a genre and a quality.
+Nothing here is about anyone.
 
-A rating is a mean + the item's quality + the person's habit + taste · character + noise, rounded to 1..5: mean about 3.6,
-standard deviation about 1.1, and item means miss it by about 1.0, as they do with real ratings of films. Which items a person
-rates depends on their popularity (Zipf–Mandelbrot) and a bit on the person's taste; how many, on the person (log-normal).
+A rating is a mean + the item's quality + the person's habit + taste · character + noise, rounded to
+1..5: mean about 3.6, standard deviation about 1.1, and item means miss it by about 1.0, as they do
+with real ratings of films. Which items a person rates depends on their popularity (Zipf–Mandelbrot)
+and a bit on the person's taste; how many, on the person (log-normal).
 """
 
 from collections.abc import Iterator
@@ -19,13 +21,17 @@ QUALITY, HABIT, TASTE, NOISE = 0.42, 0.5, 0.55, 0.85
 
 FACTORS, GENRES = 6, 12
 STEEP, FLAT = 1.2, 4.0
-"""Popularity is (rank + FLAT)^−STEEP: the median of 500 items is rated a hundredth as often as the first."""
+"""Popularity is (rank + FLAT)^−STEEP: the median of 500 items is rated a hundredth as often as the
+first.
+"""
 
 ACTIVITY = 1.0
 """The standard deviation of the logarithm of how many items a person rates."""
 
 LEANING = 1.5
-"""How much taste decides what is rated at all: the logit of a proposed item's acceptance, per standard deviation of taste."""
+"""How much taste decides what is rated at all: the logit of a proposed item's acceptance, per
+standard deviation of taste.
+"""
 
 SPARE = 1.1
 """What is aimed at: who rates most does not find as many items."""
@@ -35,7 +41,7 @@ CHUNK = 50_000
 
 
 @dataclass(frozen=True, eq=False)
-class Ratings:
+class MadeRatings:
     """Long form, in random order: who rated what, and how."""
 
     person: npt.NDArray[np.int32]
@@ -45,21 +51,24 @@ class Ratings:
     def __len__(self) -> int:
         return len(self.value)
 
-    def only(self, which: npt.NDArray[np.bool_]) -> "Ratings":
-        return Ratings(self.person[which], self.item[which], self.value[which])
+    def only(self, which: npt.NDArray[np.bool_]) -> "MadeRatings":
+        return MadeRatings(self.person[which], self.item[which], self.value[which])
 
     def frame(self) -> pl.DataFrame:
         return pl.DataFrame({"person": self.person, "item": self.item, "rating": self.value})
 
 
-def draw(people: int, items: int, ratings: int, seed: int = 7) -> Ratings:
-    """So many ratings (fewer only where the items are too few), and nearly everyone has some. The same seed gives the same."""
+def draw(people: int, items: int, ratings: int, seed: int = 7) -> MadeRatings:
+    """That many ratings (fewer only if there are too few items), and nearly everyone has some.
+
+    The same seed gives the same ratings.
+    """
     rng = np.random.default_rng(seed)
     parts = [*_parts(people, items, SPARE * ratings, rng)]
     person, item, value = (np.concatenate([part[j] for part in parts]) for j in range(3))
     del parts
     order = rng.permutation(len(value))[:ratings]
-    return Ratings(person[order], item[order], value[order])
+    return MadeRatings(person[order], item[order], value[order])
 
 
 def make(people: int, items: int, ratings: int, path: Path, seed: int = 7) -> Path:

@@ -1,6 +1,8 @@
-"""`python -m bench.safepub`: SafePub's quality, speed, and what it is compared with, on the tables of `bench`.
+"""`python -m bench.safepub`: SafePub's quality, speed, and what it is compared with, on the tables
+of `bench`.
 
-Quality is what a release is worth: of its own sample, as a share of what the best node of all would have been worth there.
+Quality is what a release is worth: of its own sample, as a share of what the best node of all would
+have been worth there.
 """
 
 import argparse
@@ -68,7 +70,9 @@ def silent(done: int, total: int, what: str) -> None:
 def worth(
     space: Candidates, rollup: Rollup, groups: Groups, k: int, marginals: list[list[Floats]]
 ) -> dict[str, float]:
-    """What is left of a sample at a node when groups below k are suppressed, by every score without its ramp."""
+    """What is left of a sample at a node when groups below k are suppressed, by every score without
+    its ramp.
+    """
     groups = groups.compact
     kept = np.where(groups.sizes >= k, groups.sizes, 0).astype(np.float64)
     n = max(rollup.total, 1.0)
@@ -178,9 +182,11 @@ def quality(source: Source, runs: int, searches: tuple[Search, ...]) -> Printed:
 
 
 def accuracy(source: Source, runs: int) -> Printed:
-    """Relative accuracy of decision trees trained on the release and tested on the input: 1 is a tree trained on the input.
+    """Relative accuracy of decision trees trained on the release and tested on the input: 1 is a
+    tree trained on the input.
 
-    Shoal's tree has no tiny leaves, as C4.5 prunes them; scikit-learn's by default has, and learns the input by heart.
+    Shoal's tree has no tiny leaves, as C4.5 prunes them; scikit-learn's by default has, and learns
+    the input by heart.
     """
     table = coded(source)
     rows: list[Cells] = []
@@ -202,7 +208,9 @@ def accuracy(source: Source, runs: int) -> Printed:
 
 
 def definitions(source: Source, runs: int) -> Printed:
-    """Records kept under both definitions at the same levels: those that every score chooses, and some finer ones."""
+    """Records kept under both definitions at the same levels: those that every score chooses, and
+    some finer ones.
+    """
     table = coded(source)
     chance = Chance()
     chosen: dict[str, Node] = {}
@@ -307,7 +315,9 @@ def baselines(source: Source, runs: int) -> Printed:
     parameters = safepub_parameters(Fraction(9, 10), "1e-5")
 
     def lost(sample: Counts, node: Node, k: int) -> tuple[float, float]:
-        """The loss when a sample's groups from k on are released at a node; all other records of the input are lost."""
+        """The loss when a sample's groups from k on are released at a node; all other records of
+        the input are lost.
+        """
         groups = work.lattice(table, sample).groups(node)
         kept = groups.sizes >= k
         share = float(groups.sizes[kept].sum()) / nodes.total
@@ -346,7 +356,8 @@ def baselines(source: Source, runs: int) -> Printed:
             )
 
     return Printed(
-        f"The paper's baselines on {source.name}: ε = .9 + .1, δ = 1e-5, k = {parameters.k}, {runs} runs",
+        f"The paper's baselines on {source.name}: ε = .9 + .1, δ = 1e-5, k = {parameters.k}, "
+        f"{runs} runs",
         ("release", "private", "granularity lost", "records kept"),
         list(rows()),
     )

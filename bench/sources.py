@@ -1,7 +1,8 @@
-"""The tables that are measured: adult, health and timeuse where they are at hand, wide ones made by code.
+"""The tables that are measured: adult, health and timeuse where they are at hand, wide ones made by
+code.
 
-Where a table is not at hand, one of the same shape is made up by code, so that every measurement runs from a plain clone. Its
-name says so, as figures of it are not those of the docs.
+Where a table is not at hand, one of the same shape is made up by code, so that every measurement
+runs from a plain clone. Its name says so, as figures of it are not those of the docs.
 """
 
 import csv
@@ -23,7 +24,9 @@ CACHE = ROOT / "bench" / "data"
 """Where tables are made unless another folder is given."""
 
 TABLES = Path(os.environ.get("SHOAL_TABLES") or ROOT.parent / "shared" / "data")
-"""Where adult, make_large.py and the hierarchies of the large tables are; else tables of the same shape are made up."""
+"""Where adult, make_large.py and the hierarchies of the large tables are; else tables of the same
+shape are made up.
+"""
 
 ROWS = {"adult": 30_162, "health": 1_193_504, "timeuse": 539_253}
 SHAPES = {
@@ -60,7 +63,9 @@ SHAPES = {
         "Sex": (3,),
     },
 }
-"""How many values the columns of a table have, and how many labels each level of their hierarchies below the root."""
+"""How many values the columns of a table have, and how many labels each level of their hierarchies
+below the root.
+"""
 
 NUMBERS = ("age", "year")  # columns whose values are numbers, and labels ranges of them
 Ints = npt.NDArray[np.int64]
@@ -118,12 +123,15 @@ def large(kind: str, cache: Path, rows: int | None = None) -> Source:
 
 
 def made_up(kind: str, cache: Path, rows: int | None = None) -> Source:
-    """A table of the shape of another: as many rows, values and levels; skewed, and correlated with age."""
+    """A table of the shape of another: as many rows, values and levels; skewed, and correlated with
+    age.
+    """
     path = cache / (f"made-up-{kind}-{rows}.csv" if rows else f"made-up-{kind}.csv")
     folder = cache / f"made-up-{kind}"
     if not path.exists():
         print(
-            f"{kind} is not in {TABLES} (SHOAL_TABLES names another folder); making up a table of its shape …",
+            f"{kind} is not in {TABLES} (SHOAL_TABLES names another folder); "
+            "making up a table of its shape …",
             file=sys.stderr,
         )
         folder.mkdir(parents=True, exist_ok=True)
@@ -156,7 +164,9 @@ def _lines(name: str, shape: tuple[int, ...]) -> Iterator[list[str]]:
 
 
 def _drawn(name: str, size: int, old: Floats, rng: np.random.Generator) -> Ints:
-    """The places of values: ages by themselves, others skewed, for older people often in another order."""
+    """The places of values: ages by themselves, others skewed, for older people often in another
+    order.
+    """
     if name.lower() == "age":
         return (17 + old**1.5 * (size - 18)).astype(np.int64)
     weight = 1 / np.arange(1, size + 1) ** 1.4
@@ -182,7 +192,9 @@ def _make(path: Path, command: list[str]) -> None:
 
 
 def wide(columns: int, cache: Path, rows: int = WIDE_ROWS) -> Source:
-    """Many columns of twelve skewed values, each with a hierarchy of four levels (12, 6, 3, 1 values)."""
+    """Many columns of twelve skewed values, each with a hierarchy of four levels (12, 6, 3, 1
+    values).
+    """
     folder = cache / f"wide-{columns}"
     path = cache / f"wide-{columns}.csv"
     names = [f"c{j:02}" for j in range(columns)]

@@ -1,5 +1,5 @@
-"""`python -m bench.views`: how long it takes to check views: those of the experiment in Zhang's chapter 6 (`bench.heart`), added
-until somebody is exposed, and local ones of many people.
+"""`python -m bench.views`: how long it takes to check views: those of the experiment in Zhang's
+chapter 6 (`bench.heart`), added until somebody is exposed, and local ones of many people.
 """
 
 import argparse
@@ -28,7 +28,9 @@ def timed(views: Views) -> tuple[float, Checked]:
 
 
 def experiment(runs: int, spread: tuple[int, ...], name: str) -> Printed:
-    """Sets of views, one view more each time, until the first that violates γ or cannot be counted: how long each check takes."""
+    """Sets of views, one view more each time, until the first that violates γ or cannot be counted:
+    how long each check takes.
+    """
     rows: list[Cells] = []
     for people in (200, 500, 1000):
         for width, shares in WIDTHS.items():

@@ -1,4 +1,6 @@
-"""`python -m bench.views_restoring`: how often more views restore what views expose, in the experiment of Zhang's chapter 6."""
+"""`python -m bench.views_restoring`: how often more views restore what views expose, in the
+experiment of Zhang's chapter 6.
+"""
 
 import argparse
 import os
@@ -20,7 +22,9 @@ KINDS = {"own": "intervals of the view's own column", "any": "intervals of any c
 
 @dataclass(frozen=True)
 class Run:
-    """How many views were added, 0 if none restored; whether it is proven that nothing can; and the time it took."""
+    """How many views were added, 0 if none restored; whether it is proven that nothing can; and the
+    time it took.
+    """
 
     added: int
     never: bool

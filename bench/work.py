@@ -28,7 +28,9 @@ WALK = 300
 
 
 def read(source: Source) -> pl.DataFrame:
-    """R, the yardstick: `polars.read_csv` as it is called; as text where its guess of types fails, as on timeuse."""
+    """R, the yardstick: `polars.read_csv` as it is called; as text where its guess of types fails,
+    as on timeuse.
+    """
     return pl.read_csv(source.path, separator=";", infer_schema=_guessed(source.path))
 
 
@@ -102,7 +104,9 @@ def ratings(source: Source) -> shoal.Table:
 
 
 def columns(source: Source, groups: int = 50, most: int = 6) -> Release:
-    """From a file of ratings of items 0, 1, … to a release by columns, with a schema that no rating decides."""
+    """From a file of ratings of items 0, 1, … to a release by columns, with a schema that no rating
+    decides.
+    """
     table = ratings(source)
     schema = [range(start, RATED, groups) for start in range(groups)]
     method = Columns(

@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.chance import Chance
 from shoal.methods.columns.long import Long
-from shoal.methods.columns.wide import Laid, Wide
+from shoal.methods.columns.wide import Drawn, Laid, Wide
 from tests.enumeration import Interval
 
 Record = tuple[int | None, ...]
@@ -45,9 +46,8 @@ def table_of(form: str, database: Database, columns: int = 2) -> shoal.Table:
         for item, value in enumerate(row)
         if value is not None
     ]
-    rows += [
-        (who, "other", 1) for who, _ in enumerate(database)
-    ]  # a person without any of the items is there nevertheless
+    # A person without any of the items is there nevertheless.
+    rows += [(who, "other", 1) for who, _ in enumerate(database)]
     frame = pl.DataFrame(
         rows, schema={"who": pl.Int64, "item": pl.String, "value": pl.Int64}, orient="row"
     )
@@ -59,14 +59,8 @@ def wide(database: Database, columns: int) -> Wide:
 
 
 def long(database: Database, columns: int) -> Long:
-    return Long.of(
-        table_of("long", database, columns),
-        [f"c{j}" for j in range(columns)],
-        "who",
-        "item",
-        "value",
-        {},
-    )
+    items = [f"c{j}" for j in range(columns)]
+    return Long.of(table_of("long", database, columns), items, "who", "item", "value", {})
 
 
 FORMS: dict[str, Callable[[Database, int], Any]] = {"wide": wide, "long": long}
@@ -74,9 +68,21 @@ both_forms = pytest.mark.parametrize("form", FORMS)
 
 
 class Surely:
-    """Parameters by which every projection that k records share is released as often as it occurs."""
+    """Parameters that release every projection that k records share as often as it occurs."""
 
     k = 2
 
 
 SURELY: Any = Surely()
+
+
+def released_surely(
+    form: Wide | Long,
+    groups: Groups,
+    most: int,
+    chance: Chance | None = None,
+    *,
+    counts: bool = True,
+) -> Drawn:
+    """What a form releases where nothing but the groups that records give is drawn."""
+    return form.release(groups, most, SURELY, chance or Chance(), nothing, counts)

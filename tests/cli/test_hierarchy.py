@@ -179,8 +179,11 @@ def test_an_integer_column_meets_a_text_hierarchy(folder: Path) -> None:
         ),
         (["make", "dates", "--first", "today", "--last", "2024-01-01"], "--first is not a date"),
         (["make", "mask"], "give --values, --values-from or --length"),
-        (["make", "mask", "--length", "3", "--steps", "2,1"], "--steps are whole numbers"),
-        (["make", "mask", "--length", "0"], "--length is a whole number"),
+        (["make", "mask", "--length", "3", "--steps", "2,1"], "--steps must be whole numbers"),
+        (
+            ["make", "mask", "--length", "0"],
+            "--length 0 is out of range; it takes a whole number above 0",
+        ),
         (
             ["make", "group", "--group", "West=FR", "--values", "FR,JP"],
             "1 value of the domain is in no group, 'JP'; put",

@@ -1,4 +1,6 @@
-"""What `shoal release` and `shoal recipe check` say beforehand, and of a release that is empty or not the first."""
+"""What `shoal release` and `shoal recipe check` say beforehand, and of a release that is empty or
+not the first.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -50,7 +52,7 @@ METHODS = {
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_too_few_rows_for_a_release_are_told_beforehand_and_an_empty_release_afterwards(
+def test_too_few_rows_are_reported_before_a_release_and_an_empty_one_after_it(
     name: str, tmp_path: Path
 ) -> None:
     rows = {"columns": 9, "noisy-counts": 30}.get(name, 79)
@@ -92,7 +94,7 @@ def test_as_many_records_as_are_asked_for_are_released_more_likely_than_not() ->
     assert crowd_of(loose.Optimal(["2-anonymity"]), schema) is None
 
 
-def test_a_delta_that_promises_nothing_is_told_before_anything_is_written_or_reserved(
+def test_a_delta_that_promises_nothing_is_reported_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = recipe(tmp_path, 2000, 'name = "safepub"\nepsilon = 1\ndelta = 1e-3')
@@ -126,8 +128,8 @@ def test_a_release_without_a_ledger_says_that_promises_add_up_and_names_earlier_
     shoal.Ledger.create(tmp_path / "ledger.db", epsilon=9, delta="1e-2")
     kept = run("release", path, "--out", tmp_path / "third", "--ledger", tmp_path / "ledger.db")
     assert "note: no ledger" not in kept.stderr
-    entered = [entry.facts for entry in shoal.Ledger(tmp_path / "ledger.db").entries()]
-    marks = [facts["fingerprint"] for facts in entered if "fingerprint" in facts]
+    account = shoal.Ledger(tmp_path / "ledger.db").account()
+    marks = [entry.facts.fingerprint for entry in account.reserved]
     assert marks
     for file in (tmp_path / "first" / "certificate.json", tmp_path / "third" / "certificate.json"):
         assert not [mark for mark in marks if mark in file.read_text()]

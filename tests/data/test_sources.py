@@ -1,7 +1,8 @@
-"""A source needs nothing but its protocol: one over a plain list of rows gives the same counts, releases and measures.
+"""A source needs nothing but its protocol: one over a plain list of rows gives the same counts,
+releases and measures.
 
-`Listed` keeps no dataframe and no codes, and refuses whatever is not in the protocol. What still looks at single records,
-and so needs a table in memory, is listed in `NEED_RECORDS`.
+`Listed` keeps no dataframe and no codes, and refuses whatever is not in the protocol. What still
+looks at single records, and so needs a table in memory, is listed in `NEED_RECORDS`.
 """
 
 from collections import Counter
@@ -33,17 +34,21 @@ from shoal.data.sources import (
 from shoal.data.tables import Table
 from shoal.errors import ColumnError
 from shoal.methods import Method
+from shoal.methods.columns import Columns
+from shoal.releases.release import Release
+from shoal.views import Register
 from tests.methods.examples import METHODS, people
 
 Record = tuple[object, ...]
 
 NEED_RECORDS = {
-    "shoal.methods.buckets": "every person is put into a bucket",
-    "shoal.methods.coincident": "every person is put into a group",
-    "shoal.methods.columns": "the items of every person are looked at together",
     "shoal.measure.utility": "a release with ranges of its own is read beside the input's columns",
+    "shoal.measure.ratings": "what a person gave is predicted from the person's other items",
+    "shoal.attack.knowledge": "an attacker knows people one by one",
+    "shoal.audit.book": "answers are checked against what each person's record could be",
+    "shoal.views.released": "a register names the people whom views are about",
 }
-"""The modules that look at single records, and why. All other methods and measures release and measure from counts."""
+"""The modules that look at single records of the input, and why; methods are not among them."""
 
 
 class Listed:
@@ -218,18 +223,8 @@ def test_a_table_that_is_not_in_memory_refuses_single_records() -> None:
         _ = listed(people()).frame
 
 
-def module_of(method: Method) -> str:
-    return type(method).__module__
-
-
-@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
-def test_every_method_releases_from_counts_alone(method: Method) -> None:
-    given = with_missing() if module_of(method) != "shoal.methods.buckets" else people()
-    if module_of(method) in NEED_RECORDS:
-        with pytest.raises(ColumnError, match="single records"):
-            method.release(listed(given), Seeded(5))
-        return
-    one, other = method.release(given, Seeded(5)), method.release(listed(given), Seeded(5))
+def assert_same(one: Release, other: Release) -> None:
+    """Everything that is released, and everything that the owner is told."""
     assert one.table.equals(other.table)
     assert one.table.schema == other.table.schema
     assert list(one.further) == list(other.further)
@@ -239,18 +234,36 @@ def test_every_method_releases_from_counts_alone(method: Method) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_every_method_releases_from_counts_alone(method: Method) -> None:
+    given = with_missing()
+    assert_same(method.release(given, Seeded(5)), method.release(listed(given), Seeded(5)))
+
+
+def test_items_of_people_are_released_from_counts_alone() -> None:
+    rows = [(f"p{i}", f"film {i % 5}", i % 3) for i in range(90)]
+    rows += [(f"p{i}", f"film {(i + 1) % 5}", i % 2) for i in range(90)]
+    frame = pl.DataFrame(rows, schema=["who", "film", "stars"], orient="row")
+    given = shoal.table(
+        frame,
+        identifying=["who"],
+        quasi=["film"],
+        sensitive=["stars"],
+        types={"who": "text", "film": "text", "stars": "integer"},
+    )
+    schema = [["film 0", "film 1"], ["film 2"]]
+    method = Columns(2, "1/2", 2, schema=schema, person="who", item="film", value="stars")
+    assert_same(method.release(given, Seeded(5)), method.release(listed(given), Seeded(5)))
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_every_method_draws_people_wherever_they_live(method: Method) -> None:
-    if module_of(method) in NEED_RECORDS:
-        return
     changed = {"unit": "name"}
     if "definition" in {field.name for field in fields(method)}:  # type: ignore[arg-type]
         changed["definition"] = "standard"
     drawn: Method = replace(method, **changed)  # type: ignore[type-var]
     frame = nw.to_native(people().frame)
     given = replace(people(), source=Memory.of(pl.concat([frame, frame])))
-    one, other = (drawn.release(each, Seeded(5)) for each in (given, listed(given)))
-    assert one.table.equals(other.table)
-    assert one.certificate == other.certificate
+    assert_same(drawn.release(given, Seeded(5)), drawn.release(listed(given), Seeded(5)))
 
 
 def test_risks_are_assessed_wherever_rows_live() -> None:
@@ -270,8 +283,23 @@ def test_a_release_is_judged_wherever_its_input_lives(name: str) -> None:
 
 def test_a_release_with_ranges_of_its_own_is_judged_in_memory() -> None:
     made = METHODS["mondrian strict"].release(people(), Seeded(5))
-    with pytest.raises(ColumnError, match="single records"):
+    with pytest.raises(ColumnError, match="single records") as caught:
         shoal.judge(listed(people()), made)
+    assert asked_by(caught) in NEED_RECORDS
+
+
+def test_a_register_of_people_is_in_memory() -> None:
+    known = Table(Memory(people().frame.select("age", "town")), hierarchies=people().hierarchies)
+    register = Register(listed(known))
+    with pytest.raises(ColumnError, match="single records") as caught:
+        register.of_release(METHODS["optimal"].release(people(), Seeded(5)), "it", "ill")
+    assert asked_by(caught) in NEED_RECORDS
+
+
+def asked_by(caught: pytest.ExceptionInfo[ColumnError]) -> str:
+    """The module that asked a table for single records."""
+    modules = [str(entry.frame.f_globals["__name__"]) for entry in caught.traceback]
+    return [name for name in modules if name not in ("shoal.data.tables", "shoal.arguments")][-1]
 
 
 def test_a_ledger_knows_the_same_data_wherever_it_lives(tmp_path: Path) -> None:

@@ -4,18 +4,17 @@ import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import shoal.lattice.optimum as optimum
-import shoal.lattice.rollup as rollup
 from shoal.counts import Counts, group
 from shoal.data.hierarchy import Hierarchy
 from shoal.errors import ColumnError, InfeasibleError, ParameterError, TooLargeError
-from shoal.lattice import Lattice
+from shoal.lattice import Lattice, coding, optimum, rollup, sorting, tables, walk
 from shoal.measure.loss import LOSSES, Columnwise
 from shoal.methods import optimal
 from shoal.methods.optimal import search
@@ -29,6 +28,10 @@ from shoal.privacy.models import (
 )
 
 Rows = list[tuple[int, ...]]
+Problem = tuple[dict[str, Hierarchy], Rows]
+
+ENGINE = (coding, optimum, sorting, tables, walk)
+"""The modules whose limits decide which path is taken."""
 
 
 @st.composite
@@ -45,13 +48,13 @@ def trees(draw: st.DrawFn, most: int = 6) -> Hierarchy:
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[dict[str, Hierarchy], Rows]:
+def problems(draw: st.DrawFn, columns: int = 3, most: int = 40) -> Problem:
     """Hierarchies of some columns, and rows of their leaves with a sensitive value last."""
-    hierarchies = {f"c{j}": draw(trees()) for j in range(draw(st.integers(1, 4)))}
+    hierarchies = {f"c{j}": draw(trees()) for j in range(draw(st.integers(1, columns)))}
     row = st.tuples(
         *(st.integers(0, h.leaves - 1) for h in hierarchies.values()), st.integers(0, 3)
     )
-    return hierarchies, draw(st.lists(row, min_size=0, max_size=60))
+    return hierarchies, draw(st.lists(row, min_size=0, max_size=most))
 
 
 def counted(hierarchies: dict[str, Hierarchy], rows: Rows) -> Counts:
@@ -78,7 +81,10 @@ def plain_groups(
 def small_tables(monkeypatch: pytest.MonkeyPatch, **numbers: int) -> None:
     """Make the engine use its machinery for large tables on small ones."""
     for name, number in numbers.items():
-        monkeypatch.setattr(optimum if hasattr(optimum, name) else rollup, name, number)
+        using = [module for module in ENGINE if hasattr(module, name)]
+        assert using, f"no module has a limit {name}"
+        for module in using:
+            monkeypatch.setattr(module, name, number)
 
 
 HARD = [
@@ -105,16 +111,27 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     small_tables(monkeypatch, **request.param)
 
 
-many = settings(max_examples=60)
+many = settings(max_examples=40)
+exhaustive = settings(max_examples=200)
+wide_problems = problems(columns=4, most=60)
 
 
 @pytest.mark.usefixtures("engine")
 @many
 @given(problems())
-def test_the_groups_of_every_node_are_those_of_a_group_by_from_the_rows(
-    problem: tuple[dict[str, Hierarchy], Rows],
-) -> None:
-    hierarchies, rows = problem
+def test_the_groups_of_every_node_are_those_of_a_group_by_from_the_rows(problem: Problem) -> None:
+    check_groups(*problem)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("engine")
+@exhaustive
+@given(wide_problems)
+def test_the_groups_of_every_node_of_wider_tables_are_those_of_a_group_by(problem: Problem) -> None:
+    check_groups(*problem)
+
+
+def check_groups(hierarchies: dict[str, Hierarchy], rows: Rows) -> None:
     counts = counted(hierarchies, rows)
     lattice = Lattice(counts, hierarchies)
     walked = {groups.node: groups for groups in lattice.walk()}
@@ -166,9 +183,7 @@ def small_groups(cells: rollup.Cells, lattice: Lattice) -> dict[tuple[int, ...],
 @pytest.mark.usefixtures("engine")
 @many
 @given(problems(), st.integers(1, 9))
-def test_what_a_limit_costs_is_the_groups_below_it(
-    problem: tuple[dict[str, Hierarchy], Rows], k: int
-) -> None:
+def test_what_a_limit_costs_is_the_groups_below_it(problem: Problem, k: int) -> None:
     hierarchies, rows = problem
     lattice = Lattice(counted(hierarchies, rows), hierarchies)
 
@@ -199,7 +214,7 @@ def test_what_a_limit_costs_is_the_groups_below_it(
 @many
 @given(problems(), st.integers(1, 9), st.booleans())
 def test_masses_are_sums_over_groups_of_what_their_sizes_cost(
-    problem: tuple[dict[str, Hierarchy], Rows], k: int, ramp: bool
+    problem: Problem, k: int, ramp: bool
 ) -> None:
     hierarchies, rows = problem
     lattice = Lattice(counted(hierarchies, rows), hierarchies)
@@ -220,9 +235,7 @@ def test_masses_are_sums_over_groups_of_what_their_sizes_cost(
 @pytest.mark.usefixtures("engine")
 @many
 @given(problems(), st.integers(1, 5), st.sampled_from(["granularity", "intensity", "entropy"]))
-def test_a_loss_is_the_same_from_groups_and_from_cells(
-    problem: tuple[dict[str, Hierarchy], Rows], k: int, name: str
-) -> None:
+def test_a_loss_is_the_same_from_groups_and_from_cells(problem: Problem, k: int, name: str) -> None:
     hierarchies, rows = problem
     lattice = Lattice(counted(hierarchies, rows), hierarchies)
     loss = LOSSES[name]
@@ -255,28 +268,48 @@ def best_of_all(
     return min(scored, default=None)
 
 
-@pytest.mark.usefixtures("engine")
-@settings(max_examples=80)
-@given(
-    problems(),
+class Aim(NamedTuple):
+    """What a search is asked for."""
+
+    models: tuple[Model, ...]
+    loss: str
+    suppression: Fraction
+
+
+aims = st.builds(
+    Aim,
     st.sampled_from(MODELS),
     st.sampled_from(sorted(LOSSES)),
-    st.sampled_from(["0", "0.1", "0.5", "1"]),
+    st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(1)]),
 )
-def test_the_search_finds_what_full_enumeration_finds(
-    problem: tuple[dict[str, Hierarchy], Rows],
-    models: tuple[Model, ...],
-    loss: str,
-    suppression: str,
+
+
+@pytest.mark.usefixtures("engine")
+@settings(max_examples=60)
+@given(problems(), aims)
+def test_the_search_finds_what_full_enumeration_finds(problem: Problem, aim: Aim) -> None:
+    check_search(*problem, aim)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("engine")
+@exhaustive
+@given(wide_problems, aims)
+def test_the_search_of_wider_tables_finds_what_full_enumeration_finds(
+    problem: Problem, aim: Aim
 ) -> None:
-    hierarchies, rows = problem
+    check_search(*problem, aim)
+
+
+def check_search(hierarchies: dict[str, Hierarchy], rows: Rows, aim: Aim) -> None:
+    models, loss, suppression = aim
     lattice = Lattice(counted(hierarchies, rows), hierarchies)
-    expected = best_of_all(lattice, models, loss, int(Fraction(suppression) * len(rows)))
+    expected = best_of_all(lattice, models, loss, int(suppression * len(rows)))
     if expected is None:
         with pytest.raises(InfeasibleError, match="allow more suppression"):
-            search(lattice, models, LOSSES[loss], Fraction(suppression))
+            search(lattice, models, LOSSES[loss], suppression)
         return
-    found = search(lattice, models, LOSSES[loss], Fraction(suppression))
+    found = search(lattice, models, LOSSES[loss], suppression)
     assert found.loss == pytest.approx(expected[0], abs=1e-6)
     assert found.node == expected[1]
     groups = lattice.groups(found.node)
@@ -294,7 +327,7 @@ def a_larger_lattice(
 
 
 def test_threads_find_what_one_thread_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    hierarchies, counts = a_larger_lattice()
+    hierarchies, counts = a_larger_lattice(4, 2000)
     alone = search(Lattice(counts, hierarchies), [KAnonymity(5)], LOSSES["granularity"], 1)
     small_tables(monkeypatch, PARALLEL=1, THREADS=4, SMALL=10, WANTED=1, STEP=2)
     for _ in range(10):
@@ -328,15 +361,15 @@ def test_a_search_with_a_wrong_bound_is_caught(
     monkeypatch.setattr(
         optimum.Optimum, "_limited", lambda self, small, rule: broken(right(self, small, rule))
     )
-    wrong = 0
     for seed, k in itertools.product(range(20), (2, 3, 5)):
         hierarchies, counts = a_larger_lattice(3, 100, seed)
         lattice = Lattice(counts, hierarchies)
         found = search(lattice, [KAnonymity(k)], LOSSES["granularity"], 1)
         expected = best_of_all(lattice, (KAnonymity(k),), "granularity", lattice.total)
         assert expected is not None
-        wrong += found.node != expected[1] or abs(found.loss - expected[0]) > 1e-6
-    assert wrong
+        if found.node != expected[1] or abs(found.loss - expected[0]) > 1e-6:
+            return
+    pytest.fail("no search went wrong")
 
 
 def test_columns_whose_keys_fit_no_integer_are_grouped_all_the_same() -> None:

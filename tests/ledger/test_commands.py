@@ -19,7 +19,7 @@ from shoal.errors import (
 from shoal.ledger import Ledger
 from shoal.privacy.promises import Promise
 from tests.ledger.private import Private, people, run, tree
-from tests.recipe.test_recipe import PEOPLE, RECIPE
+from tests.recipe.people import PEOPLE, RECIPE
 
 
 @pytest.fixture

@@ -140,15 +140,13 @@ def test_ranges_are_not_written_out_and_ask_for_whole_numbers_of_any_type() -> N
 
 
 def test_a_negative_association_is_learnt_and_no_other_is_seen_where_there_is_none() -> None:
-    found = BucketReading(release(hospital(60_000, apart=True), 1, fakes=1)).associations()
-    assert [(one.value, one.sensitive) for one in found if one.column == "sex"] == [
-        ("male", "ill08")
-    ]
-    assert [
-        one
-        for one in BucketReading(release(hospital(60_000), 1, fakes=1)).associations()
-        if one.column == "sex"
-    ] == []
+    def learnt(table: Table) -> list[tuple[Any, Any]]:
+        associations = BucketReading(release(table, 1, fakes=1)).associations()
+        of_sex = [each for each in associations if each.column == "sex"]
+        return [(each.value, each.sensitive) for each in of_sex]
+
+    assert learnt(hospital(30_000, apart=True)) == [("male", "ill08")]
+    assert learnt(hospital(30_000)) == []
 
 
 def test_excluded_values_are_those_of_somebody_in_the_bucket() -> None:
@@ -213,9 +211,9 @@ def test_of_what_is_believed_with_some_probability_that_share_is_real(
 @cache
 def releases_with(fakes: int) -> list[Release]:
     """Releases of one table with fixed seeds."""
-    often = [500, 450, 400, 350, 300, 250, 150, 100]
+    often = [200, 180, 160, 140, 120, 100, 60, 40]
     values = [f"v{i}" for i, number in enumerate(often) for _ in range(number)]
-    frame = pl.DataFrame({"who": range(2500), "ill": values})
+    frame = pl.DataFrame({"who": range(1000), "ill": values})
     table = shoal.table(frame, quasi=["who"], sensitive=["ill"])
     method = Buckets("ill", Limits.each({}, others="1/4"), "two", fakes=fakes)
     return [method.release(table, Seeded(seed)) for seed in range(25)]
@@ -233,7 +231,7 @@ def far_off(fakes: int, factor: Fraction = Fraction(1)) -> list[tuple[float, flo
         pairs = zip(first, read.odds, strict=True)
         read.odds = [odds * factor if is_first else odds for is_first, odds in pairs]
         estimate = read.count({"ill": ["v0"]})
-        errors.append((estimate.count - 500, estimate.error))
+        errors.append((estimate.count - 200, estimate.error))
     return errors
 
 
@@ -244,7 +242,7 @@ def covered(found: list[tuple[float, float]]) -> bool:
     return bool(unbiased and 0.3 < (errors**2).mean() / (stated**2).mean() < 2.2)
 
 
-@pytest.mark.parametrize("fakes", [1, 2, 3])
+@pytest.mark.parametrize("fakes", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_counts_with_fakes_are_unbiased_and_as_far_off_as_they_say(fakes: int) -> None:
     assert covered(far_off(fakes))
 

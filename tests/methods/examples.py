@@ -1,4 +1,6 @@
-"""An example or more of every method of the catalogue, and the people they release. The conformance suite runs over them."""
+"""An example or more of every method of the catalogue, and the people they release. The conformance
+suite runs over them.
+"""
 
 from typing import Any
 
@@ -97,7 +99,9 @@ TOWNS = ["Zürich", "Genève", "Łódź", "東京", "Oslo"]
 
 
 def people(rows: int = 200, seed: int = 5, kind: Any = pl.DataFrame, **options: Any) -> Table:
-    """A table whose insensitive column `tag` is unique and says nothing about the order of the rows."""
+    """A table whose insensitive column `tag` is unique and says nothing about the order of the
+    rows.
+    """
     random = np.random.default_rng(seed)
     columns: dict[str, Any] = {
         "name": [f"Private Person {i}" for i in range(rows)],

@@ -78,7 +78,7 @@ def sizes(release: Release) -> Counter[int]:
 
 
 @every_method
-def test_everybody_is_released_as_they_are_with_their_value_among_those_of_their_bucket(
+def test_everybody_is_released_unchanged_with_their_value_among_those_of_their_bucket(
     method: Buckets,
 ) -> None:
     given = many()
@@ -115,7 +115,7 @@ def test_every_bucket_keeps_every_limit_by_rationals(method: Buckets) -> None:
 
 
 @every_method
-def test_identifying_columns_never_leave_and_the_sensitive_one_is_not_beside_people(
+def test_identifying_columns_are_never_released_and_the_sensitive_one_is_not_beside_people(
     method: Buckets, tmp_path: Path
 ) -> None:
     release = method.release(many())
@@ -163,7 +163,7 @@ def test_rows_that_are_all_alike_or_all_different_are_released(name: str, tmp_pa
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, "nan", "x", -1])
-def test_parameters_that_are_no_numbers_are_refused(wrong: Any) -> None:
+def test_parameters_that_are_not_numbers_are_refused(wrong: Any) -> None:
     for name in ("gap", "seconds", "fakes", "largest"):
         with pytest.raises(ParameterError, match=name):
             replace(METHODS["two"], **{name: wrong})
@@ -177,9 +177,9 @@ def test_parameters_that_are_no_numbers_are_refused(wrong: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"column": "tag"}, "'tag' is no sensitive column"),
+        ({"column": "tag"}, "column='tag' is not a sensitive column"),
         ({"within": {"ill": 0}}, "which is to be hidden"),
-        ({"within": {"tag": 0}}, "'tag', which are no released columns with a hierarchy"),
+        ({"within": {"tag": 0}}, "'tag', which are not released columns with a hierarchy"),
         ({"within": {"age": 3}}, "levels 0 to 2"),
         ({"solver": "best"}, "solver"),
         ({"associations": True}, "`associations` is about fakes"),
@@ -192,7 +192,7 @@ def test_what_makes_no_sense_is_refused_before_any_data_is_seen(options: Any, me
 
 def test_a_second_sensitive_column_and_a_column_called_bucket_are_refused() -> None:
     frame = nw.to_native(many().frame)
-    with pytest.raises(ParameterError, match="'tag' would be released beside people"):
+    with pytest.raises(ParameterError, match="'tag' would be released unchanged beside people"):
         METHODS["two"].release(table(frame, sensitive=["ill", "tag"], insensitive=[]))
     with pytest.raises(ParameterError, match="'bucket'"):
         METHODS["two"].release(table(frame.rename({"tag": "bucket"}), insensitive=["bucket"]))
@@ -281,19 +281,29 @@ def forged(
     return verify(path.with_name("certificate.json"), path, {"age": AGES})
 
 
+UNEVEN = "does not have as many values as people"
+
+
+def all_with_gout(values: pl.DataFrame) -> pl.DataFrame:
+    same = values.with_columns(ill=pl.lit("gout"))
+    return same.group_by("bucket", "ill").agg(pl.sum("count")).sort("bucket")
+
+
 @pytest.mark.parametrize(
     ("changed", "fault"),
     [
-        ({"people": lambda f: f.with_columns(bucket=pl.lit(1, pl.Int64))}, "does not have as many values as people"),
+        ({"people": lambda f: f.with_columns(bucket=pl.lit(1, pl.Int64))}, UNEVEN),
         ({"people": lambda f: f.with_columns(bucket=pl.col("bucket") + 1)}, "numbered one by one"),
         ({"people": lambda f: f.reverse()}, "the rows are not in the order"),
-        ({"people": lambda f: f.head(-1)}, "does not have as many values as people"),
+        ({"people": lambda f: f.head(-1)}, UNEVEN),
         ({"values": lambda f: f.reverse()}, "not in their order"),
-        ({"values": lambda f: f.with_columns(count=pl.col("count") + 1)}, "does not have as many values as people"),
-        ({"values": lambda f: f.with_columns(ill=pl.lit("gout")).group_by("bucket", "ill").agg(pl.sum("count")).sort("bucket")},
-         "more of some value than its limit"),
+        ({"values": lambda f: f.with_columns(count=pl.col("count") + 1)}, UNEVEN),
+        ({"values": all_with_gout}, "more of some value than its limit"),
         ({"values": lambda f: f.rename({"count": "often"})}, "other columns"),
-        ({"values": lambda f: f.with_columns(bucket=pl.col("bucket") * 1000)}, "a number that no bucket has"),
+        (
+            {"values": lambda f: f.with_columns(bucket=pl.col("bucket") * 1000)},
+            "a number that no bucket has",
+        ),
         ({"derived": {"records": 200}}, "states 'records'"),
         ({"derived": {"gap_reached": 7.0}}, "not a share"),
         ({"whole": True}, "no record was left out"),
@@ -354,7 +364,7 @@ def test_verify_finds_columns_and_parameters_that_the_method_does_not_have(
 
 
 @pytest.mark.parametrize("other", ["01", " 1", "1.0", "+1"])
-def test_verify_finds_one_bucket_that_is_two_to_who_reads_its_number_as_text(
+def test_verify_finds_a_bucket_that_is_two_where_its_number_is_read_as_text(
     other: str, tmp_path: Path
 ) -> None:
     release = METHODS["two"].release(many())
@@ -471,7 +481,8 @@ def recipe(folder: Path, limits: str) -> Path:
         ('limits = { a = 1, b = "0.1" }', Limits.formula(1, "0.1")),
         ("limits = { others = 0.5 }", Limits.each({}, others="0.5")),
         (
-            'limits = { classes = { grave = { limit = "2/5", values = ["gout", "größe"] } }, others = { a = 1, b = 0.1 } }',
+            'limits = { classes = { grave = { limit = "2/5", values = ["gout", "größe"] } }, '
+            "others = { a = 1, b = 0.1 } }",
             Limits.classes({"grave": ("2/5", ["gout", "größe"])}, others=Linear(1, "0.1")),
         ),
     ],
@@ -520,13 +531,13 @@ def test_a_mistake_in_a_recipe_is_told_by_its_key(
         shoal.Recipe.load(recipe(tmp_path, written)).method()
 
 
-def test_a_recipe_whose_column_is_not_sensitive_is_told(tmp_path: Path) -> None:
+def test_a_recipe_whose_column_is_not_sensitive_is_refused(tmp_path: Path) -> None:
     path = recipe(tmp_path, "limits = { others = 0.5 }")
     path.write_text(
         path.read_text(encoding="utf-8").replace('column = "ill"', 'column = "tag"'),
         encoding="utf-8",
     )
-    with pytest.raises(RecipeError, match=r"method\.column: 'tag' is no sensitive column"):
+    with pytest.raises(RecipeError, match=r"method\.column: 'tag' is not a sensitive column"):
         shoal.Recipe.load(path)
 
 

@@ -29,7 +29,7 @@ from shoal.methods import Progress, Schema, buckets
 from shoal.methods.buckets import Buckets, filling
 from shoal.methods.buckets.filling import fakes, mixed, with_room
 from shoal.methods.buckets.hiding import Hiding
-from shoal.methods.buckets.settings import Setting, find_setting, fitting
+from shoal.methods.buckets.settings import Search, Setting, find_setting, fitting
 from shoal.privacy.limits import Limits
 from shoal.privacy.promises import Promise
 from shoal.releases.release import Release
@@ -176,7 +176,7 @@ def test_people_who_cannot_be_told_apart_are_linked_by_less_than_the_limit() -> 
     assert breaches(Buckets("ill", HALF, solver="two"), "aabb", HALF, (1, 1, 1, 1)) == 0
 
 
-def test_fakes_change_nothing_about_the_limits_and_hide_what_one_known_value_would_tell(
+def test_fakes_keep_the_limits_and_hide_what_one_known_value_would_reveal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Corruption, exactly: the adversary knows the value of person 0, and looks at who shares the
@@ -326,16 +326,16 @@ def test_a_twin_that_lists_people_in_the_order_of_their_values_is_caught() -> No
 
 
 def test_a_twin_with_larger_limits_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def looser(counts: Any, limits: Any, *given: Any, **options: Any) -> Any:
-        return find_setting(
-            counts, [min(Fraction(1), limit * 2) for limit in limits], *given, **options
-        )
+    right = Search.setting
 
-    monkeypatch.setattr(buckets, "find_setting", looser)
+    def looser(search: Search, counts: Any, limits: Any) -> Any:
+        return right(search, counts, [min(Fraction(1), limit * 2) for limit in limits])
+
+    monkeypatch.setattr(Search, "setting", looser)
     assert breaches(Buckets("ill", HALF, solver="two"), "aabb", HALF)
 
 
-def test_a_twin_whose_certificate_tells_of_somebody_is_caught() -> None:
+def test_a_twin_whose_certificate_reveals_somebody_is_caught() -> None:
     def telling(release: Release, table: Table, chance: Chance) -> Release:
         told = {"gap_reached": float(table.frame["ill"][0] == "a")}
         return replace(release, certificate=replace(release.certificate, derived=told))
@@ -440,7 +440,7 @@ def stays(bags: Any, most: Any, weights: tuple[int, ...], number: int) -> bool:
 
 
 @pytest.mark.parametrize(("bags", "most", "weights", "number"), MIXED)
-def test_trades_leave_the_law_of_bags_and_fakes_as_it_is(
+def test_trades_leave_the_law_of_bags_and_fakes_unchanged(
     bags: Any, most: Any, weights: tuple[int, ...], number: int
 ) -> None:
     assert stays(bags, most, weights, number)
@@ -503,7 +503,7 @@ def test_buckets_that_hold_values_twice_leave_more_to_be_fakes() -> None:
 def test_expected_numbers_are_those_that_there_are_and_odds_those_of_the_law(
     counts: tuple[int, ...],
 ) -> None:
-    """All pairs of bags and fakes of a bucket of two with one fake, weighed by what `Hiding` says."""
+    """All pairs of bags and fakes of a bucket of two with one fake, weighed as `Hiding` says."""
     limits = [Fraction(1, 2)] * len(counts)
     setting = find_setting(counts, limits, "two")
     hiding = Hiding.of(setting, fitting(limits, setting.sizes), 1)

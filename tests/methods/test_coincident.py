@@ -162,7 +162,7 @@ def test_ranges_end_where_nobody_tells_them_to() -> None:
     for own in ages:
         frame = pl.DataFrame({"age": [str(age) for age in own], "ill": list("uvuvuvuv")})
         table = shoal.table(frame, quasi=["age"], sensitive=["ill"], hierarchies={"age": AGES})
-        method = Coincident(("2-diversity of ill",), 2, ranges="boundary")  # type: ignore[arg-type]
+        method = Coincident(("2-diversity of ill",), 2, ranges="boundary")
         shown.add(tuple(method.release(table).table["age"].unique(maintain_order=True).to_list()))
     assert len(shown) == 1
 
@@ -179,7 +179,7 @@ def test_a_range_of_whole_numbers_has_the_far_end_of_its_domain(closed: str) -> 
     table = shoal.table(
         frame, quasi=["pay"], sensitive=["ill"], hierarchies={"pay": tree}, types={"pay": "integer"}
     )
-    method = Coincident(("2-diversity of ill",), 4, ranges="boundary")  # type: ignore[arg-type]
+    method = Coincident(("2-diversity of ill",), 4, ranges="boundary")
     shown = set(method.release(table).table["pay"].to_list())
     assert shown == (
         {"0-9", "10-20 or missing"} if closed == "left" else {"0-10", "11-20 or missing"}
@@ -247,7 +247,7 @@ def test_a_tree_halves_first_then_takes_small_primes_and_leaves_few_over() -> No
 def test_every_group_shows_the_same_of_all_its_people_and_satisfies_the_models(
     scheme: Any, order: Any, ranges: Any
 ) -> None:
-    method = Coincident(("2-diversity of ill",), 4, scheme, 3, order, ranges)  # type: ignore[arg-type]
+    method = Coincident(("2-diversity of ill",), 4, scheme, 3, order, ranges)
     release = method.release(people(), Seeded(1))
     shown = release.table.group_by("group").agg(
         pl.col("age", "town").n_unique(), pl.col("ill").n_unique().alias("values")
@@ -263,7 +263,7 @@ def test_the_narrower_range_of_every_group_covers_fewer_leaves_than_either() -> 
     """The groups are the same, as the draws are, so losses are of one group after the other."""
     table = people(400)
     made = {
-        ranges: Coincident(("2-diversity of ill",), 4, ranges=ranges).release(table, Seeded(1))  # type: ignore[arg-type]
+        ranges: Coincident(("2-diversity of ill",), 4, ranges=ranges).release(table, Seeded(1))
         for ranges in RANGES
     }
     narrow, boundary, hierarchy = (
@@ -283,7 +283,7 @@ def test_many_people_are_put_along_a_curve_and_the_certificate_says_so(
 
     def used(rows: int, **options: Any) -> tuple[str, str]:
         given = (
-            Coincident(("2-diversity of ill",), 4, **options)  # type: ignore[arg-type]
+            Coincident(("2-diversity of ill",), 4, **options)
             .release(people(rows), Seeded(1))
             .certificate.parameters
         )
@@ -298,7 +298,7 @@ def test_many_people_are_put_along_a_curve_and_the_certificate_says_so(
 
 def test_records_may_be_left_out_instead_of_groups_that_are_safe() -> None:
     table = people(60, 1, "u" * 9 + "v")  # few groups to start with have both values
-    method = Coincident(("2-diversity of ill",), 4, depth=3)  # type: ignore[arg-type]
+    method = Coincident(("2-diversity of ill",), 4, depth=3)
     release = method.release(table, Seeded(1))  # of 15 groups 8 fit, and fewer than 7 are safe
     assert (len(release.table), release.suppressed) == (32, 28)
     release = replace(method, spare="records").release(table, Seeded(1))
@@ -310,25 +310,25 @@ def test_records_may_be_left_out_instead_of_groups_that_are_safe() -> None:
 def test_people_with_the_same_values_are_put_into_groups_by_lot() -> None:
     frame = pl.DataFrame({"age": ["30"] * 8, "town": ["a"] * 8, "ill": list("uuuuvvvv")})
     table = shoal.table(frame, quasi=["age", "town"], sensitive=["ill"], hierarchies=TREES)
-    method = Coincident(("1-diversity of ill",), 4)  # type: ignore[arg-type]
+    method = Coincident(("1-diversity of ill",), 4)
     bags = {tuple(method.release(table, Seeded(seed)).table["ill"].to_list()) for seed in range(40)}
     assert len(bags) > 2
 
 
 def test_the_usual_size_is_twice_what_the_models_ask_for() -> None:
-    assert Coincident(("3-diversity of ill",)).people == 6  # type: ignore[arg-type]
-    assert Coincident(("3-diversity of ill", "7-anonymity")).people == 14  # type: ignore[arg-type]
-    assert Coincident(("entropy 3-diversity of ill",)).people == 6  # type: ignore[arg-type]
+    assert Coincident(("3-diversity of ill",)).size == 6
+    assert Coincident(("3-diversity of ill", "7-anonymity")).size == 14
+    assert Coincident(("entropy 3-diversity of ill",)).size == 6
 
 
-def test_what_cannot_be_made_safe_is_refused_whole() -> None:
+def test_a_table_that_cannot_be_made_safe_is_refused_as_a_whole() -> None:
     for scheme in SCHEMES:
         with pytest.raises(InfeasibleError, match="even all records together do not satisfy"):
-            Coincident(("2-diversity of ill",), 4, scheme).release(people(values="u"))  # type: ignore[arg-type]
+            Coincident(("2-diversity of ill",), 4, scheme).release(people(values="u"))
     with pytest.raises(InfeasibleError, match="fewer than 8 records"):
-        Coincident(("2-diversity of ill",), 8).release(people(7))  # type: ignore[arg-type]
+        Coincident(("2-diversity of ill",), 8).release(people(7))
     with pytest.raises(InfeasibleError, match="fewer than 12 records, which 3 groups have"):
-        Coincident(("2-diversity of ill",), 4, "interleaved", spare="records").release(people(8))  # type: ignore[arg-type]
+        Coincident(("2-diversity of ill",), 4, "interleaved", spare="records").release(people(8))
     ill = pl.Series("ill", [*"uuuuuuuuuuuuuuuuv"])  # the last may be the one who is left out
     one_other = shoal.table(
         people(17).frame.to_native().with_columns(ill),
@@ -339,7 +339,7 @@ def test_what_cannot_be_made_safe_is_refused_whole() -> None:
     refused = 0
     for seed in range(200):
         try:
-            Coincident(("2-diversity of ill",), 4).release(one_other, Seeded(seed))  # type: ignore[arg-type]
+            Coincident(("2-diversity of ill",), 4).release(one_other, Seeded(seed))
         except InfeasibleError as error:
             refused += "Keep this refusal secret" in str(error)
     assert 0 < refused < 40  # one of 17
@@ -362,7 +362,7 @@ def test_what_cannot_be_made_safe_is_refused_whole() -> None:
         ({"models": ()}, "at least one"),
     ],
 )
-def test_nonsense_is_refused(options: dict[str, Any], said: str) -> None:
+def test_invalid_parameters_raise(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         Coincident(**{"models": ("2-diversity of ill",), **options})
 
@@ -370,7 +370,7 @@ def test_nonsense_is_refused(options: dict[str, Any], said: str) -> None:
 def test_hierarchies_from_rows_and_a_column_called_group_are_refused_before_any_data_is_seen() -> (
     None
 ):
-    method = Coincident(("2-diversity of ill",))  # type: ignore[arg-type]
+    method = Coincident(("2-diversity of ill",))
     derived = people().frame.to_native()
     table = shoal.table(
         derived,
@@ -402,7 +402,7 @@ def forged(release: Any, folder: Path, **changes: Any) -> str:
 
 
 def test_verify_finds_groups_that_are_not_what_is_promised(tmp_path: Path) -> None:
-    release = Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1))  # type: ignore[arg-type]
+    release = Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1))
     paper = release.certificate
     assert forged(release, tmp_path / "fine") == "[]"
     one = release.table["ill"][0]
@@ -473,7 +473,7 @@ def test_verify_finds_nothing_wrong_with_any_release(
         spare: Any = "records" if scheme in ("forest", "interleaved") and seed % 2 else "groups"
         with suppress(InfeasibleError):
             release = Coincident(
-                ("2-diversity of ill",),  # type: ignore[arg-type]
+                ("2-diversity of ill",),
                 4,
                 scheme,
                 2,
@@ -502,10 +502,10 @@ def test_verify_finds_nothing_wrong_with_any_release(
         "{a",
     ],
 )
-def test_verify_finds_labels_that_are_no_values_of_the_hierarchy_nor_ranges(
+def test_verify_finds_labels_that_are_neither_values_of_the_hierarchy_nor_ranges(
     text: str, tmp_path: Path
 ) -> None:
-    release = Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1))  # type: ignore[arg-type]
+    release = Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1))
     column = "town" if "{" in text else "age"
     said = forged(
         replace(release, table=release.table.with_columns(pl.lit(text).alias(column))), tmp_path
@@ -516,7 +516,7 @@ def test_verify_finds_labels_that_are_no_values_of_the_hierarchy_nor_ranges(
 
 
 def test_verify_takes_ranges_for_what_they_are_only_where_there_are_some(tmp_path: Path) -> None:
-    release = Coincident(("2-diversity of ill",), 4, ranges="boundary").release(people(), Seeded(1))  # type: ignore[arg-type]
+    release = Coincident(("2-diversity of ill",), 4, ranges="boundary").release(people(), Seeded(1))
     assert forged(release, tmp_path / "a") == "[]"
     assert "beyond its hierarchy" in forged(
         release,
@@ -542,7 +542,7 @@ def test_verify_takes_ranges_for_what_they_are_only_where_there_are_some(tmp_pat
 def test_verify_finds_parameters_that_the_method_does_not_take_or_did_not_have(
     changes: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
-    release = Coincident(("2-diversity of ill",), 4, depth=2).release(  # type: ignore[arg-type]
+    release = Coincident(("2-diversity of ill",), 4, depth=2).release(
         people(60, 2, "uuuuv"), Seeded(1)
     )
     assert release.table["group"].value_counts()["count"].max() > 4
@@ -552,7 +552,7 @@ def test_verify_finds_parameters_that_the_method_does_not_take_or_did_not_have(
 
 
 def test_groups_are_numbered_by_what_they_show_and_verify_finds_it_if_not(tmp_path: Path) -> None:
-    release = Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1))  # type: ignore[arg-type]
+    release = Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1))
     shown = release.table.group_by("group", maintain_order=True).first()
     order = [
         [int(part) if part.isdigit() else part for part in re.split("([0-9]+)", f"{age} {town}")]
@@ -568,7 +568,7 @@ def test_it_is_drawn_how_groups_that_look_alike_are_numbered() -> None:
     frame = pl.DataFrame({"town": list("abbc"), "ill": list("uwwv")})
     tree = Hierarchy.from_lines([[town, "*"] for town in "abc"])
     table = shoal.table(frame, quasi=["town"], sensitive=["ill"], hierarchies={"town": tree})
-    method = Coincident(("2-diversity of ill",), 2, ranges="hierarchy")  # type: ignore[arg-type]
+    method = Coincident(("2-diversity of ill",), 2, ranges="hierarchy")
     first = [method.release(table, Seeded(seed)).table["ill"][:2].to_list() for seed in range(40)]
     assert 0 < first.count(["u", "w"]) == 40 - first.count(["v", "w"]) < 40
 
@@ -600,14 +600,12 @@ def test_types_that_a_record_left_out_would_decide_are_refused() -> None:
     frame = pd.DataFrame({"age": ["30"] * 9, "town": ["a"] * 9, "ill": [1.0, 2.0, None] * 3})
     table = shoal.table(frame, quasi=["age", "town"], sensitive=["ill"], hierarchies=TREES)
     with pytest.raises(ShoalError, match="declare it"):
-        Coincident(("2-diversity of ill",), 4).promise(table.schema)  # type: ignore[arg-type]
+        Coincident(("2-diversity of ill",), 4).promise(table.schema)
 
 
-def test_the_certificate_says_what_depends_on_who_is_there_and_that_each_record_counts_by_itself() -> (
-    None
-):
+def test_the_certificate_says_what_depends_on_who_is_there_and_on_single_records() -> None:
     said = " ".join(
-        Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1)).certificate.unprotected  # type: ignore[arg-type]
+        Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1)).certificate.unprotected
     )
     assert "where their ranges end depends on them" in said
     assert "people who are in the table several times" in said

@@ -346,7 +346,7 @@ def uniform(those: Ints, safe: Bools, number: int, chance: Chance) -> Sequence[i
 
 @pytest.mark.parametrize("scheme", ["UA", "forest"])
 @pytest.mark.parametrize("pick", [first, nearest, weighted, uniform])
-def test_leaving_out_other_than_by_uniform_draws_leaks(
+def test_leaving_out_groups_other_than_by_uniform_draws_leaks(
     pick: Any, scheme: Scheme, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schemes, "_kept", picking(pick))
@@ -363,7 +363,7 @@ CAUGHT: list[tuple[int, Bag]] = [
 ]
 
 
-def test_leaving_out_the_first_tells_the_value_of_a_person_who_shares_a_group_of_four() -> None:
+def test_leaving_out_the_first_reveals_the_value_of_a_person_in_a_group_of_four() -> None:
     """The six people of the proof: {2, 3} alone and {0, 1, 4, 5} together is only released if 0 and
     1 are alike.
     """
@@ -373,10 +373,10 @@ def test_leaving_out_the_first_tells_the_value_of_a_person_who_shares_a_group_of
     assert seen.worst >= Fraction(1, 4)  # 0 is certain, where the group shows three quarters
 
 
-def test_a_seeded_source_leaks_to_who_knows_the_seed() -> None:
+def test_a_seeded_source_leaks_to_anyone_who_knows_the_seed() -> None:
     seen = [
         judged(
-            Scheming(leaves, scheme, source=lambda _, seed=seed: Seeded(seed)),  # type: ignore[misc]
+            Scheming(leaves, scheme, source=seeded(seed)),
             [2] * leaves,
             bag,
             "2-sensitive",
@@ -493,7 +493,7 @@ FEW: list[tuple[int, int, Bag]] = [
         pytest.param("forest", FEW[3:], marks=pytest.mark.slow),
     ],
 )
-def test_groups_that_are_left_out_and_everybody_as_one_group_tell_nothing(
+def test_groups_that_are_left_out_and_everybody_as_one_group_reveal_nothing(
     scheme: Scheme, few: list[tuple[int, int, Bag]]
 ) -> None:
     for leaves, depth, bag in few:
@@ -506,7 +506,7 @@ def test_groups_that_are_left_out_and_everybody_as_one_group_tell_nothing(
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("depth", [0, 1])
-def test_a_refusal_is_told_by_the_bag_alone(scheme: Scheme, depth: int) -> None:
+def test_a_refusal_depends_on_the_bag_alone(scheme: Scheme, depth: int) -> None:
     """Whether all together are safe: it cannot happen by chance, and tells who knows the bag
     nothing.
     """
@@ -520,7 +520,7 @@ def test_a_refusal_is_told_by_the_bag_alone(scheme: Scheme, depth: int) -> None:
 
 
 @pytest.mark.parametrize("leaves", [3, 5])
-def test_three_or_five_siblings_merge_at_once_and_tell_nothing(leaves: int) -> None:
+def test_three_or_five_siblings_merge_at_once_and_reveal_nothing(leaves: int) -> None:
     scheming = Scheming(leaves, "forest", 0)
     for bag in bags(2 * leaves, 3 if leaves == 3 else 2):
         for name in ("2-sensitive", "entropy 9/5", "made up 0"):
@@ -586,6 +586,11 @@ def people(world: Bag, homes: tuple[int, ...]) -> Any:
     )
 
 
+def seeded(seed: int) -> Callable[[Enumerated], Chance]:
+    """A source of chance that is the same in every world."""
+    return lambda chance: Seeded(seed)
+
+
 @dataclass(frozen=True)
 class Shown:
     """All that a release shows, and which people have which values together."""
@@ -597,7 +602,7 @@ class Shown:
 
 def shown(method: Coincident, world: Bag, homes: tuple[int, ...], chance: Chance) -> Shown | None:
     who: list[Groups] = []
-    laid_out = coincident._People.laid_out
+    laid_out = coincident._Ordered.laid_out
 
     def spied(self: Any, halves: Ints, chance: Chance) -> Any:
         groups = halves[self.half]
@@ -610,7 +615,7 @@ def shown(method: Coincident, world: Bag, homes: tuple[int, ...], chance: Chance
         return laid_out(self, halves, chance)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coincident._People, "laid_out", spied)
+        patch.setattr(coincident._Ordered, "laid_out", spied)
         try:
             made = method.release(people(world, homes), chance)
         except InfeasibleError:
@@ -628,7 +633,10 @@ def weighed(method: Coincident, bag: Bag, source: Callable[[Any], Chance] = lamb
     """The probability of every release, and of none, by the assignment of the bag."""
     homes, weights = tuple(range(len(bag))), Weights()
     for at, world in enumerate(assignments(bag).worlds.tolist()):
-        run = lambda chance, world=tuple(world): shown(method, world, homes, source(chance))  # noqa: E731
+
+        def run(chance: Enumerated, world: tuple[int, ...] = tuple(world)) -> Any:
+            return shown(method, world, homes, source(chance))
+
         for outcome, weight in law(run).items():
             weights.setdefault(outcome, {})[at] = weight.exact
     return weights
@@ -713,7 +721,7 @@ WHOLE: list[Any] = [
 
 
 @pytest.mark.parametrize(("model", "name", "scheme", "ranges", "order", "bag"), WHOLE)
-def test_a_whole_release_tells_what_its_groups_show_and_these_are_safe(
+def test_a_whole_release_reveals_what_its_groups_show_and_these_are_safe(
     model: str, name: str, scheme: Scheme, ranges: Ranges, order: Order, bag: Bag
 ) -> None:
     weights = weighed(coincident_by(model, scheme, ranges, order), bag)
@@ -765,7 +773,7 @@ def test_ranges_that_are_chosen_by_what_people_have_leak(monkeypatch: pytest.Mon
     """A group whose first person is well shows a value of the hierarchy, and any other how far the
     splits reach.
     """
-    shown = coincident._People._shown
+    shown = coincident._Ordered._shown
 
     def twin(self: Any, column: int, order: Ints, starts: Ints) -> Any:
         ill = self.rows.codes[1][self.record[self.halves[order[starts]]]]
@@ -776,13 +784,13 @@ def test_ranges_that_are_chosen_by_what_people_have_leak(monkeypatch: pytest.Mon
         texts = [*narrow[0], *(f"{text} " for text in wide[0])]
         return texts, np.where(ill == 0, narrow[1], wide[1] + len(narrow[0]))
 
-    monkeypatch.setattr(coincident._People, "_shown", twin)
+    monkeypatch.setattr(coincident._Ordered, "_shown", twin)
     assert leaks(coincident_by("2-diversity of ill", "UA"), FOUR_AND_TWO)
 
 
 def test_a_whole_release_leaks_if_the_seed_is_known() -> None:
     method = coincident_by("2-diversity of ill", "UA")
-    assert any(leaks(method, FOUR_AND_TWO, lambda _, seed=seed: Seeded(seed)) for seed in range(3))  # type: ignore[misc]
+    assert any(leaks(method, FOUR_AND_TWO, seeded(seed)) for seed in range(3))
 
 
 def test_a_whole_release_leaks_if_safe_groups_are_left_out_in_order(

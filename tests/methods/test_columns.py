@@ -1,18 +1,16 @@
-"""Columns in both shapes of input: projections, certificates, leaks, recipes, and what is refused."""
+"""Columns as a method: certificates, leaks, recipes, and what is refused, in both shapes."""
 
 import json
 import os
 import pickle
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import narwhals as nw
 import numpy as np
@@ -21,8 +19,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import shoal
@@ -37,237 +33,13 @@ from shoal.errors import (
     ParameterError,
     ShoalError,
     Stopped,
-    TooLargeError,
 )
-from shoal.methods import noisy_counts
 from shoal.methods.columns import Columns, schema_of
 from shoal.methods.columns import long as long_form
 from shoal.methods.columns import wide as wide_form
-from shoal.methods.columns.long import Long, Rows, bounded, dense, fits, shared
-from shoal.methods.columns.wide import Laid, Wide
 from shoal.releases.sealed import canonical, seal_of
 from shoal.releases.verification import unchecked
-from tests.columns_forms import (
-    FORMS,
-    SURELY,
-    Database,
-    Groups,
-    Surely,
-    both_forms,
-    nothing,
-    rows_of,
-    wide,
-)
 from tests.conftest import ROOT
-
-
-@pytest.fixture(autouse=True)
-def _released_surely(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`SURELY` draws nothing; all other parameters draw as they should."""
-    right = noisy_counts.noisy
-
-    def surely(
-        count: npt.NDArray[np.int64], parameters: Any, chance: Chance
-    ) -> npt.NDArray[np.int64]:
-        return (
-            np.where(count >= parameters.k, count, 0)
-            if isinstance(parameters, Surely)
-            else right(count, parameters, chance)
-        )
-
-    for module in (wide_form, long_form):
-        monkeypatch.setattr(module, "noisy", surely)
-
-
-# Projections
-
-
-def projections(database: Database, groups: Groups, k: int) -> Counter[tuple[object, ...]]:
-    """Every group's projections that at least k records share, plainly."""
-    found: Counter[tuple[object, ...]] = Counter()
-    for place, group in enumerate(groups):
-        for record in database:
-            part = tuple(record[j] if j in group else None for j in range(len(record)))
-            if any(value is not None for value in part):
-                found[place + 1, *part] += 1
-    return Counter({part: count for part, count in found.items() if count >= k})
-
-
-records = st.lists(st.tuples(*[st.sampled_from([None, None, 1, 2])] * 4), max_size=30).map(tuple)
-schemas_of_four = st.lists(
-    st.sets(st.integers(0, 3), min_size=1).map(lambda group: tuple(sorted(group))),
-    min_size=1,
-    max_size=4,
-    unique=True,
-)
-
-
-def found_in(form: str, laid: Laid, columns: int) -> Counter[tuple[object, ...]]:
-    rows, found = rows_of(laid), Counter[tuple[object, ...]]()
-    if form == "wide":
-        names = list(laid)
-        for row in rows:
-            by_name = dict(zip(names, row, strict=True))
-            found[by_name["column_group"], *(by_name.get(f"c{j}") for j in range(columns))] += int(
-                str(by_name["count"])
-            )
-        return found
-    people: dict[object, Any] = {}
-    for record, group, item, value, count in rows:
-        people.setdefault(record, [group, [None] * columns, count])[1][int(str(item)[1:])] = value
-    for group, values, count in people.values():
-        found[group, *values] += count
-    return found
-
-
-@both_forms
-@given(database=records, groups=schemas_of_four.map(tuple))
-@settings(max_examples=60, deadline=None)
-def test_both_forms_find_the_projections_that_are_shared(
-    form: str, database: Database, groups: Groups
-) -> None:
-    laid, given, released = FORMS[form](database, 4).release(
-        groups, len(groups), SURELY, Chance(), nothing, True
-    )
-    expected = projections(database, groups, 2)
-    assert found_in(form, laid, 4) == expected
-    assert released == expected.total()
-    assert given == projections(database, groups, 1).total()
-
-
-@both_forms
-@given(database=records, groups=schemas_of_four.map(tuple), most=st.integers(1, 3))
-@settings(max_examples=60, deadline=None)
-def test_no_record_gives_more_groups_than_allowed(
-    form: str, database: Database, groups: Groups, most: int
-) -> None:
-    laid, given, _ = FORMS[form](database, 4).release(groups, most, SURELY, Chance(), nothing, True)
-    allowed = sum(
-        min(most, sum(any(record[j] is not None for j in group) for group in groups))
-        for record in database
-    )
-    assert given == allowed
-    assert not found_in(form, laid, 4) - projections(database, groups, 1)
-
-
-@both_forms
-def test_the_order_of_rows_and_of_people_changes_nothing(form: str) -> None:
-    random = np.random.default_rng(3)
-    database = [tuple(int(v) if v else None for v in row) for row in random.integers(0, 3, (60, 4))]
-    groups = ((0, 1), (2, 3), (1, 2))
-    released = []
-    for _ in range(3):
-        random.shuffle(database)
-        released.append(
-            rows_of(
-                FORMS[form](tuple(database), 4).release(groups, 3, SURELY, Chance(), nothing, True)[
-                    0
-                ]
-            )
-        )
-    assert released[0] == released[1] == released[2]
-    if form == "wide":
-        bounded_ones = []
-        for _ in range(2):
-            random.shuffle(database)
-            bounded_ones.append(
-                rows_of(
-                    wide(tuple(database), 4).release(groups, 1, SURELY, Seeded(5), nothing, True)[0]
-                )
-            )
-        assert bounded_ones[0] == bounded_ones[1]
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 8), st.integers(0, 3), st.integers(0, 2)), max_size=60),
-    st.integers(1, 4),
-)
-@settings(deadline=None)
-def test_shared_projections_are_those_that_counting_finds(
-    rows: list[tuple[int, int, int]], k: int
-) -> None:
-    once = {
-        (person, item): min(v for p, i, v in rows if (p, i) == (person, item))
-        for person, item, _ in rows
-    }
-    person, item, value = (
-        (
-            np.array([*column], dtype=np.int64)
-            for column in zip(*[(p, i, once[p, i]) for p, i in sorted(once)], strict=True)
-        )
-        if once
-        else (np.zeros(0, dtype=np.int64),) * 3
-    )
-    plain = Counter(
-        tuple((i, once[q, i]) for q, i in sorted(once) if q == p) for p in {p for p, _ in once}
-    )
-    found: list[tuple[Any, int]] = []
-    for one in shared(person, item, value, k):
-        for items, values, count in zip(
-            one.items.tolist(), one.values.tolist(), one.count.tolist(), strict=True
-        ):
-            found.append((tuple(zip(items, values, strict=True)), count))
-    assert dict(found) == {part: count for part, count in plain.items() if count >= k}
-    assert found == sorted(found, key=lambda pair: (len(pair[0]), pair[0]))
-    raw = (
-        [np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)]
-        if rows
-        else [np.zeros(0, dtype=np.int64)] * 3
-    )
-    laid = Rows.of(raw[0].astype(np.uint32), raw[1], raw[2].astype(np.uint8), 9, 4, 3).projected(
-        range(4)
-    )
-    assert [column.tolist() for column in laid] == [person.tolist(), item.tolist(), value.tolist()]
-
-
-def test_a_value_given_twice_counts_once_and_it_is_the_smallest() -> None:
-    frame = pl.DataFrame({"who": [1, 1, 2], "item": ["a", "a", "a"], "stars": [4, 2, 2]})
-    table = shoal.table(frame, identifying=["who"], quasi=["item"], sensitive=["stars"])
-    laid, *_ = Long.of(table, ["a"], "who", "item", "stars", {}).release(
-        ((0,),), 1, SURELY, Chance(), nothing, True
-    )
-    assert rows_of(laid) == ((1, 1, "a", 2, 2),)
-
-
-def test_rows_that_miss_an_item_or_a_value_say_nothing() -> None:
-    frame = pl.DataFrame(
-        {"who": [1, 2, 3, 4, 4], "item": ["a", "a", "a", None, "b"], "stars": [1, 1, None, 1, None]}
-    )
-    table = shoal.table(frame, identifying=["who"], quasi=["item"], sensitive=["stars"])
-    laid, given, _ = Long.of(table, ["a", "b"], "who", "item", "stars", {}).release(
-        ((0,), (1,)), 2, SURELY, Chance(), nothing, True
-    )
-    assert rows_of(laid) == ((1, 1, "a", 1, 2),)
-    assert given == 2
-
-
-def test_items_without_values_are_there_or_not() -> None:
-    frame = pl.DataFrame({"who": [1, 1, 2, 2, 3, 3], "item": ["a", "b", "a", "b", "a", "a"]})
-    table = shoal.table(frame, identifying=["who"], quasi=["item"])
-    laid, *_ = Long.of(table, ["a", "b"], "who", "item", None, {}).release(
-        ((0, 1),), 1, SURELY, Chance(), nothing, False
-    )
-    assert rows_of(laid) == ((1, 1, "a"), (1, 1, "b"), (2, 1, "a"), (2, 1, "b"))
-
-
-def test_numbers_that_do_not_fit_are_refused_and_others_are_numbered_anew() -> None:
-    with pytest.raises(TooLargeError, match="fewer items"):
-        fits(1 << 32, 1 << 32)
-    codes = np.array([1 << 60, 5, 1 << 60])
-    assert [part.tolist() for part in dense(codes, 1 << 61)] == [[1, 0, 1], [5, 1 << 60]]
-
-
-@pytest.mark.parametrize("people", [0, 1, 8, 9, 70_000])
-def test_people_in_blocks_keep_their_choices(people: int) -> None:
-    random = np.random.default_rng(people)
-    given = random.random((people, 5)) < 0.6
-    bits = [np.packbits(column) for column in given.T]
-    kept = np.stack(
-        [np.unpackbits(part, count=people) for part in bounded(bits, people, 2, Chance())], axis=1
-    ).astype(bool)
-    assert (kept <= given).all()
-    assert (kept.sum(axis=1) == np.minimum(given.sum(axis=1), 2)).all()
-
 
 # The whole method, in both shapes: what the conformance suite asks of methods whose release has the
 # columns of the table
@@ -557,7 +329,7 @@ def _changed(
         ),
     ],
 )
-def test_a_table_that_has_what_may_not_leave_is_found(
+def test_a_table_with_something_that_may_not_be_released_is_found(
     tmp_path: Path, name: str, change: Any, said: str
 ) -> None:
     assert _changed(name, lambda frame: frame, tmp_path) == []
@@ -622,7 +394,7 @@ def test_every_kind_of_dataframe_gives_the_same_release(
 
 
 @every_method
-def test_people_and_their_names_never_leave(name: str, tmp_path: Path) -> None:
+def test_people_and_their_names_are_never_released(name: str, tmp_path: Path) -> None:
     path = made(name).write(tmp_path)
     for file in tmp_path.iterdir():
         assert b"Private Person" not in file.read_bytes()
@@ -689,7 +461,7 @@ def test_the_same_chance_gives_the_same_bytes_in_another_process() -> None:
 
 
 @every_method
-def test_the_certificate_tells_nothing_about_the_rows(name: str) -> None:
+def test_the_certificate_reveals_nothing_about_the_rows(name: str) -> None:
     if METHODS[name][0].buying:
         return  # it shows the schema, which was paid for
     option = "people" if METHODS[name][1] is ratings else "rows"
@@ -797,10 +569,10 @@ def test_a_record_that_is_not_shared_shows_nowhere_in_a_wide_table(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "say where the schema comes from"),
-        ({"schema": [["a"]], "groups": 2}, "goes with `public` and `buying`"),
-        ({"buying": ".1"}, "goes with `public` and `buying`"),
-        ({"schema": [["a"]], "buying": ".1"}, "one of them"),
+        ({}, "exactly one place; give `schema`, or `public`"),
+        ({"schema": [["a"]], "groups": 2}, "`groups` is .*; give it with `public` or `buying`"),
+        ({"buying": ".1"}, "`groups` is .*; give it with `public` or `buying`"),
+        ({"schema": [["a"]], "buying": ".1"}, "exactly one place"),
         ({"buying": 1, "groups": 2}, "leaves nothing"),
         ({"buying": 0, "groups": 2}, "buying"),
         ({"schema": ["a", "b"]}, "list of groups"),
@@ -815,7 +587,10 @@ def test_a_record_that_is_not_shared_shows_nowhere_in_a_wide_table(
         ({"schema": [["a"]], "person": "p", "item": "i", "rows": 2}, "leave out `unit`"),
         ({"schema": [["a"]], "person": "row", "item": "i"}, "rename that column"),
         ({"schema": [["a"]], "rows": 2}, "`unit`"),
-        ({"schema": [["a"]], "person": "p", "item": "i", "value": "i"}, "cannot be the `item`"),
+        (
+            {"schema": [["a"]], "person": "p", "item": "i", "value": "i"},
+            "cannot be both the `item`",
+        ),
         ({"public": pl.DataFrame(), "groups": 2}, "is a DataFrame"),
         ({"schema": [["a"]], "most": 0}, "most=0"),
         ({"schema": [["a"]], "k": 0}, "k=0"),
@@ -829,7 +604,7 @@ def test_options_that_contradict_each_other_are_refused(options: dict[str, Any],
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), "x", None, 0])
-def test_parameters_that_are_no_numbers_are_refused(wrong: Any) -> None:
+def test_parameters_that_are_not_numbers_are_refused(wrong: Any) -> None:
     for name in ("epsilon", "delta"):
         with pytest.raises(ParameterError, match=name):
             Columns(**{"epsilon": 1, "delta": "1e-3", "schema": [["a"]], name: wrong})
@@ -864,12 +639,12 @@ def test_parameters_that_are_no_numbers_are_refused(wrong: Any) -> None:
         (
             Columns(1, "1e-3", schema=[["a"]], person="who", item="stars", value="film"),
             ratings(3),
-            "declared type 'integer'",
+            "declared type of items, 'integer'",
         ),
         (Columns("1e-4", "1e-3", schema=[["town"], ["ill"]]), people(3), "epsilon"),
     ],
 )
-def test_what_a_table_has_not_is_named(method: Columns, table: shoal.Table, said: str) -> None:
+def test_what_a_table_lacks_is_named(method: Columns, table: shoal.Table, said: str) -> None:
     with pytest.raises(ShoalError, match=said):
         method.release(table)
 
@@ -897,29 +672,11 @@ def test_types_and_hierarchies_that_rows_decide_are_refused() -> None:
         )
 
 
-def test_whoever_has_no_name_is_refused() -> None:
+def test_a_person_without_a_name_is_refused() -> None:
     frame = pl.DataFrame({"who": ["x", None], "film": ["a", "a"], "stars": [1, 1]})
     table = shoal.table(frame, identifying=["who"], quasi=["film"], sensitive=["stars"])
     with pytest.raises(ColumnError, match="'who'"):
         Columns(1, "1e-3", schema=[["a"]], **LONG).release(table)
-
-
-def test_null_stays_null_at_every_level() -> None:
-    frame = pl.DataFrame({"age": [31, 32, None, None], "town": ["a", "a", "b", "b"]})
-    table = shoal.table(frame, quasi=["age"], insensitive=["town"], hierarchies={"age": AGES})
-    for level, label in enumerate(["31", "30-39", "*"]):
-        form = Wide.of(table, ["age", "town"], {"age": level})
-        laid, given, _ = form.release(((0,), (0, 1)), 2, SURELY, Chance(), nothing, True)
-        rows = [row for row in rows_of(laid) if row[2] != "a" or level]
-        expected = (
-            [(1, label, None, 2), (2, label, "a", 2), (2, None, "b", 2)]
-            if level
-            else [(2, None, "b", 2)]
-        )
-        assert rows == expected
-        assert given == 2 + 4
-    with pytest.raises(ColumnError, match="missing"):
-        Wide.of(replace(table, missing="refuse"), ["age", "town"], {})
 
 
 def test_many_groups_are_composed_optimally_and_few_are_added_up() -> None:
@@ -1049,7 +806,7 @@ counts = true
     assert "the source itself" in done.output
 
 
-def test_a_public_table_may_spell_items_otherwise(tmp_path: Path) -> None:
+def test_a_public_table_may_spell_items_differently(tmp_path: Path) -> None:
     def numbered(kind: type[pl.DataType]) -> shoal.Table:
         rows = [(who, item, who % 2) for who in range(40) for item in (2, 9, 10, 11)]
         frame = pl.DataFrame(rows, schema=["who", "film", "stars"], orient="row").with_columns(
@@ -1064,7 +821,7 @@ def test_a_public_table_may_spell_items_otherwise(tmp_path: Path) -> None:
     assert shoal.verify(tmp_path / "certificate.json", release.write(tmp_path)) == []
 
 
-def test_the_private_table_is_no_public_one() -> None:
+def test_the_private_table_is_not_accepted_as_the_public_one() -> None:
     table = people(3)
     with pytest.raises(ParameterError, match="nobody's secret"):
         Columns(1, "1e-3", groups=2, public=table).release(table)
@@ -1075,32 +832,3 @@ def test_too_many_groups_are_refused_before_a_ledger_counts_them() -> None:
         schema_of(people(3), [1, 9])
     with pytest.raises(ParameterError, match="4 groups of 3 columns"):
         Columns(1, "1e-3", groups=4, buying=".1").promise(people(3).schema)
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 5), st.integers(-1, 3), st.integers(0, 2)), max_size=30),
-    st.booleans(),
-)
-def test_rows_are_ordered_by_item_however_many_are_sorted_at_once(
-    rows: list[tuple[int, int, int]], valued: bool
-) -> None:
-    person, item, value = np.array(rows, dtype=np.int64).reshape(-1, 3).T
-    with mock.patch.object(long_form, "_ROWS", 4):
-        found = Rows.of(
-            person.astype(np.uint8),
-            item.astype(np.int32),
-            value.astype(np.uint8) if valued else None,
-            6,
-            4,
-            3,
-        )
-    expected = [
-        (one[1], one[0], one[2] if valued else 0)
-        for one in sorted(rows, key=lambda row: row[1])
-        if one[1] >= 0
-    ]
-    places = np.repeat(np.arange(4), np.diff(found.starts))
-    assert (
-        list(zip(places.tolist(), found.person.tolist(), found.value.tolist(), strict=True))
-        == expected
-    )

@@ -49,7 +49,7 @@ def law_of(
     given = FORMS[form](database, 1 + max(place for group in groups for place in group))
 
     def run(chance: Enumerated) -> Outcome:
-        return rows_of(given.release(groups, most, parameters, chance, nothing, True)[0])
+        return rows_of(given.release(groups, most, parameters, chance, nothing, True).laid)
 
     return law(run, cut=cut)
 

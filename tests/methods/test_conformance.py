@@ -1,7 +1,9 @@
-"""What every method keeps (docs/architecture.md), checked for all methods of the catalogue by one suite.
+"""What every method keeps (docs/architecture.md), checked for all methods of the catalogue by one
+suite.
 
-What differs between methods is read from their entries. A new method is one line in `examples`; without it the suite fails.
-The tests take a fixture `method`, so that another module can run them over methods of its own (test_toy does).
+What differs between methods is read from their entries. A new method is one line in `examples`;
+without it the suite fails. The tests take a fixture `method`, so that another module can run them
+over methods of its own (test_toy does).
 """
 
 import inspect
@@ -189,7 +191,9 @@ def test_only_generalisations_of_what_was_there_are_released(method: Method, mis
 
 
 def is_shown(row: dict[str, Any], was: dict[str, Any], given: Table, method: Method) -> bool:
-    """Whether a released row shows nothing but generalisations of a record; where rows are parts, nulls show nothing."""
+    """Whether a released row shows nothing but generalisations of a record; where rows are parts,
+    nulls show nothing.
+    """
     parts = bool(entry(method).not_judged)
     for name in ("age", "town", "ill"):
         if name not in row or (parts and row[name] is None):
@@ -226,7 +230,8 @@ def test_an_unmentioned_column_is_an_error_that_names_it(method: Method) -> None
 
 
 def order_told(given: Table, release: Release, method: Method) -> float:
-    """How places in the input agree with those in the release, and with any numbers that the method adds.
+    """How places in the input agree with those in the release, and with any numbers that the method
+    adds.
 
     The largest correlation, in standard deviations.
     """
@@ -468,7 +473,9 @@ def test_a_value_outside_its_hierarchy_is_counted_not_shown(method: Method) -> N
 
 
 def uses_hierarchies(method: Method) -> bool:
-    """Whether values are looked up in hierarchies: to be generalised, or to tell which people may be put together."""
+    """Whether values are looked up in hierarchies: to be generalised, or to tell which people may
+    be put together.
+    """
     generalises = {"models", "levels", "utility"} & {field.name for field in fields(method)}  # type: ignore[arg-type]
     return bool(generalises) or bool(getattr(method, "within", None))
 
@@ -571,7 +578,8 @@ def test_stopping_leaves_nothing_written(method: Method, tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-# 7. Beside other releases: what a method shows is either views that are true of the table, or no view
+# 7. Beside other releases: what a method shows is either views that are true of the table, or no
+# view
 
 
 def test_a_release_becomes_views_that_are_true_or_is_refused_as_none(method: Method) -> None:

@@ -40,20 +40,17 @@ from shoal.methods.disclosure import (
     Disclosure,
     Predicate,
     Space,
-    _safe,
     backward,
-    descended,
     disclosed,
-    first_safe,
     forward,
     forward_once,
     is_better,
     is_optimal,
     is_safe,
     optima,
-    require_alike,
     traditional,
 )
+from shoal.methods.disclosure.rules import descended, first_safe, require_alike, safe_parts
 from shoal.privacy.models import (
     BetaLikeness,
     DeltaPresence,
@@ -224,7 +221,8 @@ def printed_backward(space: Space, predicate: Predicate) -> dict[Any, int]:
 
 
 def test_algorithm_4_2_as_printed_leaves_a_state_alone() -> None:
-    space = Space(range(5), ([[0, 2], [3], [1, 4]], [[0, 2, 3], [1, 4]], [range(5)]))  # type: ignore[arg-type]
+    schemas: Any = ([[0, 2], [3], [1, 4]], [[0, 2, 3], [1, 4]], [range(5)])
+    space = Space(tuple(range(5)), schemas)
     printed = printed_backward(space, TWO)
     assert not is_safe(space, printed, TWO)
     assert disclosed(space, printed)[3] == {3}
@@ -311,13 +309,14 @@ def test_algorithms_refuse_what_does_not_declare_what_they_need() -> None:
     for algorithm in (backward, forward):
         with pytest.raises(InfeasibleError, match="all states together are not safe"):
             algorithm(space, Predicate.at_least(5))
-    crossed = Space(range(4), ([[0, 1], [2, 3]], [[0, 2], [1, 3]], [range(4)]))  # type: ignore[arg-type]
+    schemas: Any = ([[0, 1], [2, 3]], [[0, 2], [1, 3]], [range(4)])
+    crossed = Space(tuple(range(4)), schemas)
     with pytest.raises(ParameterError, match="not nested"):
         backward(crossed, TWO)
     assert is_optimal(crossed, forward(crossed, TWO), TWO)
 
 
-def test_spaces_that_are_none_or_too_large_are_refused() -> None:
+def test_spaces_that_are_invalid_or_too_large_are_refused() -> None:
     for states, schemas in (
         (range(0), ()),
         ("aa", (["a"],)),
@@ -498,7 +497,7 @@ every_model = pytest.mark.parametrize("model", DIVERSITY, ids=str)
 
 @every_model
 @pytest.mark.parametrize("rule", ["together", "local"])
-def test_the_rule_of_permutations_tells_what_the_table_shows(model: Model, rule: str) -> None:
+def test_the_rule_of_permutations_reveals_what_the_table_shows(model: Model, rule: str) -> None:
     given = instances(7, 200)
     finer = 0
     for instance, shown in zip(given, shipped(given, model, rule), strict=True):
@@ -511,7 +510,7 @@ def test_the_rule_of_permutations_tells_what_the_table_shows(model: Model, rule:
 @pytest.mark.slow
 @every_model
 @pytest.mark.parametrize("rule", ["together", "local"])
-def test_the_rule_of_permutations_tells_what_the_table_shows_on_many(
+def test_the_rule_of_permutations_reveals_what_the_table_shows_on_many(
     model: Model, rule: str
 ) -> None:
     given = instances(8, 3000, most=7)
@@ -539,7 +538,7 @@ def alike(seed: int, number: int) -> list[Instance]:
 
 
 @every_model
-def test_the_first_safe_table_tells_what_it_shows_where_groups_are_alike(model: Model) -> None:
+def test_the_first_safe_table_reveals_what_it_shows_where_groups_are_alike(model: Model) -> None:
     given = alike(3, 60)
     found = shipped(given, model, "first-safe")
     for shown in found:
@@ -579,7 +578,7 @@ class NoTwo:
         ),  # of equal size, and yet not alike
     ],
 )
-def test_the_first_safe_table_tells_more_where_groups_are_not_alike(
+def test_the_first_safe_table_reveals_more_where_groups_are_not_alike(
     path: Steps, values: Values, model: Model
 ) -> None:
     given = [Instance(path, values)]
@@ -591,7 +590,7 @@ def test_the_first_safe_table_tells_more_where_groups_are_not_alike(
 
 def one_too_many(groups: Any, of: Any, sizes: Any, models: Any) -> Any:
     """A broken twin: parts are tested as if they had one record more."""
-    return _safe(groups, of, sizes + 1, models)
+    return safe_parts(groups, of, sizes + 1, models)
 
 
 def never(groups: Any, of: Any, sizes: Any, models: Any) -> Any:
@@ -604,7 +603,7 @@ def never(groups: Any, of: Any, sizes: Any, models: Any) -> Any:
 def test_a_rule_that_tests_too_little_is_caught(
     monkeypatch: pytest.MonkeyPatch, twin: Any, rule: str
 ) -> None:
-    monkeypatch.setattr("shoal.methods.disclosure._safe", twin)
+    monkeypatch.setattr("shoal.methods.disclosure.rules.safe_parts", twin)
     model = DistinctDiversity("ill", 2)
     assert any(told(shown, DIVERSITY[model]) for shown in shipped(instances(7, 200), model, rule))
 
@@ -639,7 +638,7 @@ def test_a_part_is_safe_if_it_is_with_the_most_frequent_values(model: Model) -> 
     assert isinstance(model, UNEVEN)
     every = [bag for bag in combinations_with_replacement(range(5), 4) if any(bag)]
     asked = [(number, size) for number, bag in enumerate(every) for size in range(1, sum(bag) + 1)]
-    found = _safe(bag_groups(every), np.array(asked)[:, 0], np.array(asked)[:, 1], (model,))
+    found = safe_parts(bag_groups(every), np.array(asked)[:, 0], np.array(asked)[:, 1], (model,))
     parts = [
         (number, part)
         for number, bag in enumerate(every)
@@ -801,7 +800,7 @@ def shares(released: pl.DataFrame) -> dict[Any, dict[str, Fraction]]:
         ),
     ],
 )
-def test_who_runs_the_release_on_all_inputs_believes_what_it_shows(
+def test_an_adversary_who_runs_the_release_on_all_inputs_believes_what_it_shows(
     method: Disclosure, towns: str, ills: str, groups: int
 ) -> None:
     release = method.release(table(towns, ills))
@@ -836,7 +835,7 @@ def test_the_promise_is_that_of_coincidence_and_levels_are_the_chosen_node() -> 
     assert release.certificate.promise == promise.to_dict()
     assert release.certificate.levels == {"town": 0, "sex": 0}
     assert release.certificate.parameters["path"] == [["town"], ["town", "sex"]]
-    assert method == Disclosure(["2-diversity of ill"], path=[["town"], ["town", "sex"]])  # type: ignore[arg-type]
+    assert method == Disclosure(["2-diversity of ill"], path=[["town"], ["town", "sex"]])
     assert "local" not in repr(release.facts)
     assert Disclosure(DIVERSE, local=True).release(given).certificate.levels == {}
 
@@ -981,18 +980,18 @@ def test_columns_take_turns_where_no_path_is_given() -> None:
     ) == [(1, 0), (1, 1), (2, 1)]
 
 
-def test_what_cannot_be_is_refused_with_the_reason() -> None:
+def test_invalid_parameters_raise_with_the_reason() -> None:
     options: dict[str, Any]
     for options, said in (
         ({"path": "town"}, "list of steps"),
         ({"path": 5}, "list of steps"),
         ({"path": ["town", 1]}, "list of steps"),
         ({"path": [["town", 1]]}, "list of steps"),
-        ({"floor": ["town"]}, "levels by columns"),
+        ({"floor": ["town"]}, "levels by column"),
         ({"floor": {"town": 1.5}}, "floor of 'town'"),
         ({"floor": {"town": -1}}, "floor of 'town'"),
         ({"rule": "best"}, "'permutations', 'first-safe'"),
-        ({"rule": "first-safe", "local": True}, "leave out `local`"),
+        ({"rule": "first-safe", "local": True}, "`local` goes with the rule 'permutations' only"),
     ):
         with pytest.raises(ParameterError, match=said):
             Disclosure(DIVERSE, **options)
@@ -1005,7 +1004,7 @@ def test_what_cannot_be_is_refused_with_the_reason() -> None:
         ({"path": ["town"] * 3}, "levels 0 to 2"),
         (
             {"floor": {"town": 3}},
-            "`floor` of 'town' is above its hierarchy, which has levels 0 to 2",
+            "`floor` is above the hierarchy of 'town'; that has levels 0 to 2",
         ),
         ({"floor": {"shoe": 1}}, "'shoe'"),
     ):
@@ -1027,7 +1026,7 @@ def test_what_cannot_be_is_refused_with_the_reason() -> None:
         )
 
 
-def test_a_refusal_says_what_it_tells_and_what_would_help() -> None:
+def test_a_refusal_says_what_it_reveals_and_what_would_help() -> None:
     """Of six people, if the towns are all there is to show, a refusal moves what is believed of two
     of them from 2/3 to 6/7.
     """
@@ -1041,7 +1040,7 @@ def test_a_refusal_says_what_it_tells_and_what_would_help() -> None:
     assert Fraction(sum(way[0] == "w" for way in refused), len(refused)) == Fraction(6, 7)
     with pytest.raises(
         InfeasibleError,
-        match=r"take more steps, or ask for less. Keep this refusal secret: it tells",
+        match=r"take more steps, or ask for less. Keep this refusal secret: it reveals",
     ):
         short.release(table("aabbbb", refused[0]))
     with pytest.raises(
@@ -1058,7 +1057,10 @@ def test_a_step_of_a_recipe_is_a_column_or_several(tmp_path: Path) -> None:
         source = { path = "people.csv" }
         roles = { town = "quasi", sex = "quasi", ill = "sensitive" }
         hierarchies = { town = { file = "town.csv" }, sex = { file = "sex.csv" } }
-        method = { name = "disclosure", models = ["2-diversity of ill"], path = ["town", ["town", "sex"]] }
+        [method]
+        name = "disclosure"
+        models = ["2-diversity of ill"]
+        path = ["town", ["town", "sex"]]
     """)
     recipe = shoal.Recipe.load(tmp_path / "recipe.toml")
     assert recipe.method() == Disclosure(DIVERSE, path=["town", ["town", "sex"]])

@@ -1,4 +1,6 @@
-"""Mondrian: the cuts of the paper on a table small enough for paper, and what must hold for every table."""
+"""Mondrian: the cuts of the paper on a table small enough for paper, and what must hold for every
+table.
+"""
 
 import datetime as dt
 from collections import Counter

@@ -1,8 +1,10 @@
-"""An adversary who knows all but the coins: the exact law of what the shipped noisy counts put out, on every tiny table.
+"""An adversary who knows all but the coins: the exact law of what the shipped noisy counts put out,
+on every tiny table.
 
-Chance is replaced by enumeration (`enumeration`), and an outcome is all that leaves: the table's bytes and types, and the
-certificate. The noise has no end, so values that together weigh less than a stated `CUT` are left out, and both sides of a
-comparison are allowed as much. Broken twins, each a small change to the shipped code, must fail the same check.
+Chance is replaced by enumeration (`enumeration`), and an outcome is all that leaves: the table's
+bytes and types, and the certificate. The noise has no end, so values that together weigh less than
+a stated `CUT` are left out, and both sides of a comparison are allowed as much. Broken twins, each
+a small change to the shipped code, must fail the same check.
 """
 
 from collections.abc import Callable
@@ -17,7 +19,6 @@ import pytest
 import shoal
 from shoal.attack.semantic import breach, releases
 from shoal.chance import Chance
-from shoal.exact.epsilon import Epsilon
 from shoal.methods import noisy_counts
 from shoal.methods.noisy_counts import KDGS, NoisyCounts, noisy
 from shoal.privacy.noise import NoisyCountParameters
@@ -43,9 +44,7 @@ def lost(method: NoisyCounts, world: World, records: int) -> Interval:
     found = laws(method, world, records)
     least = standard if method.definition == "standard" else probabilistic
     pairs = world.neighbours(list(found))
-    return most(
-        least(found[one], found[other], growth(Epsilon.of(method.epsilon))) for one, other in pairs
-    )
+    return most(least(found[one], found[other], growth(method.epsilon)) for one, other in pairs)
 
 
 METHODS = {
@@ -185,7 +184,9 @@ SMALL = Fraction(1, 10**4)
 
 
 def broken(method: NoisyCounts, k: int) -> Any:
-    """The first table of up to three records over two rows that semantic k-anonymity does not protect."""
+    """The first table of up to three records over two rows that semantic k-anonymity does not
+    protect.
+    """
     like = _table(pl.DataFrame({"x": ["0", "1"]}))
     algorithm = releases(method, like, SMALL)
     return breach(algorithm, [("0",), ("1",)], 3, k, cut=Fraction(1, 100))

@@ -26,7 +26,7 @@ from shoal.errors import ColumnError, ParameterError, ShoalError, Stopped, TooLa
 from shoal.methods import silent
 from shoal.methods.personal import People, Personal, PersonalFacts, Wish, exact
 from shoal.methods.personal.crowds import Best, Crowds, Wanted
-from shoal.methods.personal.models import FINEST, Risk, Sum, Worth
+from shoal.methods.personal.models import FINEST, SensitivityModel, Sum, Worth
 from shoal.privacy.promises import LowestRisk
 from shoal.releases.verification import unchecked
 
@@ -169,14 +169,19 @@ def test_sums_are_exact_where_a_denominator_is_small_and_else_rounded_to_the_saf
     third = Worth("leaves", {"town": "1/3"}).sum(TREES)
     assert third.of([0, 0], [0, 3]) == Fraction(1, 3) + Fraction(1, 8)
     odd = Fraction(1, FINEST + 15)
-    worth, risk = Worth("leaves", {"town": odd}).sum(TREES), Risk("fixed", {"town": odd}).sum(TREES)
+    worth, risk = (
+        Worth("leaves", {"town": odd}).sum(TREES),
+        SensitivityModel("fixed", {"town": odd}).sum(TREES),
+    )
     assert worth.of([0, 0], [0, 0]) <= 1 + odd
     assert risk.of([0, 0], [0, 3]) >= odd
     assert Sum([[np.array([7]), np.array([5])]], Fraction(1)).within(3).parts[0][0] == 3
 
 
 def test_the_harmonic_weight_of_a_parent_is_that_of_the_paper() -> None:
-    total = Risk("harmonic", {"town": {"a": 2, "b": 6, "c": 3, "d": 3}}).sum({"town": TOWNS})
+    total = SensitivityModel("harmonic", {"town": {"a": 2, "b": 6, "c": 3, "d": 3}}).sum(
+        {"town": TOWNS}
+    )
     assert [total.of([code], [1]) for code in (0, 1)] == [
         1 / (Fraction(1, 2) + Fraction(1, 6)),
         Fraction(3, 2),
@@ -246,7 +251,7 @@ def test_choices_that_nobody_declared_are_refused_without_showing_them() -> None
         {"town": ["a", "b"], "age": ["1", "2"], "choice": ["strict", "secret whim"]}
     )
     table = shoal.table(frame, quasi=["town", "age"], identifying=["choice"], hierarchies=TREES)
-    with pytest.raises(ColumnError, match="1 choices that are none of") as caught:
+    with pytest.raises(ColumnError, match="1 choice other than 'strict'") as caught:
         Personal("0.5", choice="choice").release(table)
     assert "whim" not in str(caught.value)
 
@@ -257,12 +262,12 @@ def refusals() -> Iterator[tuple[dict[str, Any], str]]:
     yield {"solver": "magic"}, "known are"
     yield {"measure": "beauty"}, "known are"
     yield {"model": "III"}, "known are"
-    yield {"model": "uniform", "weights": {"age": 2}}, "no weights"
+    yield {"model": "uniform", "weights": {"age": 2}}, "does not go with the uniform model"
     yield {"weights": {"age": -1}}, "weight of 'age'"
     yield {"weights": {"age": {"1": 2}}}, "'harmonic'"
     yield {"model": "harmonic", "weights": {"age": 0}}, "above 0"
     yield {"wishes": {"strict": Wish()}}, "`choice`"
-    yield {"choice": "c", "wishes": {"strict": {"utility": 1}}}, "each a Wish"
+    yield {"choice": "c", "wishes": {"strict": {"utility": 1}}}, "not a Wish"
     yield {"choice": "c", "wishes": ["strict"]}, "by column"
     yield {"weights": ["age"]}, "by column"
     yield {"importance": "age"}, "by column"
@@ -273,7 +278,7 @@ def refusals() -> Iterator[tuple[dict[str, Any], str]]:
 
 
 @pytest.mark.parametrize(("options", "said"), list(refusals()))
-def test_nonsense_is_refused(options: dict[str, Any], said: str) -> None:
+def test_invalid_parameters_raise(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         Personal(**{"utility": "0.5", **options})
 
@@ -288,7 +293,9 @@ def test_nonsense_is_refused(options: dict[str, Any], said: str) -> None:
         {"model": "harmonic", "weights": {"town": {"Atlantis": 2}}},
     ],
 )
-def test_what_the_table_has_not_is_refused_before_any_data_is_seen(options: dict[str, Any]) -> None:
+def test_columns_that_the_table_lacks_are_refused_before_any_data_is_seen(
+    options: dict[str, Any],
+) -> None:
     with pytest.raises(ShoalError):
         Personal("0.5", **options).promise(some_people(1).schema)
 
@@ -297,7 +304,7 @@ def test_a_lattice_too_large_to_search_is_refused_with_its_size(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(exact, "LARGEST", 11)
-    with pytest.raises(TooLargeError, match=r"12 nodes .*genetic"):
+    with pytest.raises(TooLargeError, match=r"12 nodes, .*genetic"):
         Personal("0.5").release(some_people(1))
 
 
@@ -358,7 +365,7 @@ def forged(release: Any, folder: Path, **changes: Any) -> list[str]:
     return shoal.verify(folder / "certificate.json", folder / "release.csv", hierarchies=TREES)
 
 
-def test_verify_finds_records_that_keep_too_little_and_promises_that_are_not_those_of_the_parameters(
+def test_verify_finds_records_that_keep_too_little_and_promises_other_than_the_parameters(
     tmp_path: Path,
 ) -> None:
     release = Personal("0.5", measure="log").release(some_people(1, 40), Seeded(1))
@@ -434,7 +441,7 @@ def test_heuristics_tell_the_owner_how_far_they_are_from_the_lowest_risk(solver:
 def test_weights_of_values_that_no_number_can_be_are_refused_by_their_number() -> None:
     ages = Hierarchy.from_lines([["1", "*"], ["2", "*"]], "integer")
     table = shoal.table(pl.DataFrame({"age": [1, 2]}), quasi=["age"], hierarchies={"age": ages})
-    with pytest.raises(ParameterError, match="name 1 values that are not in its hierarchy"):
+    with pytest.raises(ParameterError, match="1 value of column 'age' that its hierarchy lacks"):
         Personal("0.5", model="harmonic", weights={"age": {"old": 2}}).promise(table.schema)
 
 

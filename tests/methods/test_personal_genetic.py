@@ -186,7 +186,7 @@ def test_it_ends_after_its_effort_and_can_be_stopped() -> None:
         People.of(Personal("1/2", solver="genetic"), table_of(rows)).solve(Seeded(1), stop)
 
 
-def test_a_table_without_rows_is_no_trouble() -> None:
+def test_a_table_without_rows_is_released() -> None:
     assert [
         len(risk) for risk in solved(People.of(Personal("1/2", solver="genetic"), table_of([])))
     ] == [0]

@@ -426,8 +426,9 @@ def test_the_solver_makes_a_release_and_can_be_stopped() -> None:
 
 
 @pytest.mark.parametrize("option", [{"power": 10**6}, {"pull": 10**200}])
-def test_values_beyond_all_numbers_are_refused(option: dict[str, int]) -> None:
-    people = People.of(Personal("0.5", solver="lagrangian", **option), some_table(1))  # type: ignore[arg-type]
+def test_values_beyond_all_numbers_are_refused(option: dict[str, Any]) -> None:
+    method = Personal("0.5", solver="lagrangian", **option)
+    people = People.of(method, some_table(1))
     with pytest.raises(ParameterError, match="too large"):
         search(people, Seeded(1), silent)
 

@@ -1,4 +1,6 @@
-"""SafePub from the outside: what is asked for, what leaves, and what is refused. Its law is in test_safepub_truth."""
+"""SafePub from the outside: what is asked for, what leaves, and what is refused. Its law is in
+test_safepub_truth.
+"""
 
 from collections import Counter
 from dataclasses import replace
@@ -219,7 +221,9 @@ def test_levels_stay_within_floor_and_ceiling() -> None:
 def test_with_much_to_spend_a_search_finds_the_one_node_that_keeps_anything(
     score: str, how: Any
 ) -> None:
-    """Column a has 4 values and b 80: by b, or by both, groups have 30 records at most, too few for k; by a, 600."""
+    """Column a has 4 values and b 80: by b, or by both, groups have 30 records at most, too few for
+    k; by a, 600.
+    """
     method = SafePub(30, "1e-2", split="1/10", score=score, search=how, steps=3)
     wide = Hierarchy.from_lines([[str(i), "*"] for i in range(90)])
     frame = pl.DataFrame(
@@ -412,7 +416,9 @@ def test_what_does_not_fit_the_schema_is_refused_before_any_row_is_seen(
     ],
 )
 def test_a_type_that_would_be_read_off_the_values_is_to_be_declared(frame: Any) -> None:
-    """All midnights are dates, and one other time makes them all texts: it would show, even if it is never released."""
+    """All midnights are dates, and one other time makes them all texts: it would show, even if it
+    is never released.
+    """
     given: dict[str, Any] = {"quasi": ["sex"], "sensitive": ["x"], "hierarchies": {"sex": SEXES}}
     with pytest.raises(ColumnError, match=r"'x'.*declare"):
         SafePub(1, "1e-3").release(shoal.table(frame, **given))

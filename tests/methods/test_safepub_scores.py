@@ -1,4 +1,6 @@
-"""SafePub's scores: what they are, how far one record moves them, and that choosing by them has the law of permute-and-flip."""
+"""SafePub's scores: what they are, how far one record moves them, and that choosing by them has the
+law of permute-and-flip.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -158,7 +160,9 @@ def test_a_score_is_what_it_says(name: str, where: Candidates) -> None:
 
 
 def widest(name: str, where: Candidates, most: int, sizes: Sequence[int] = range(1, 7)) -> Fraction:
-    """How much more a record adds to the score of one node than to that of another, as a share of what is claimed."""
+    """How much more a record adds to the score of one node than to that of another, as a share of
+    what is claimed.
+    """
     found = Fraction(0)
     for k in sizes:
         spread = SCORES[name].spread(where, k)

@@ -1,9 +1,11 @@
-"""An adversary who knows all but the coins: the exact law of what the shipped SafePub puts out, on every tiny table.
+"""An adversary who knows all but the coins: the exact law of what the shipped SafePub puts out, on
+every tiny table.
 
-Chance is replaced by enumeration (`enumeration`), an outcome is all that leaves (the table's bytes and type, the
-certificate), and three claims of docs/proofs/safepub.md are checked for all neighbours in both orders: the search keeps
-(ε_search, 0), a release at given levels (ε_anonymisation, δ), and both together (ε, δ). Broken twins, each a small change to
-the shipped code, must fail the same check.
+Chance is replaced by enumeration (`enumeration`), an outcome is all that leaves (the table's bytes
+and type, the certificate), and three claims of docs/proofs/safepub.md are checked for all
+neighbours in both orders: the search keeps (ε_search, 0), a release at given levels
+(ε_anonymisation, δ), and both together (ε, δ). Broken twins, each a small change to the shipped
+code, must fail the same check.
 """
 
 from bisect import bisect_left
@@ -29,7 +31,7 @@ from shoal.data.tables import Table
 from shoal.exact.epsilon import Epsilon
 from shoal.lattice import Node
 from shoal.methods import Progress, Schema, safepub
-from shoal.methods.safepub import Plan, SafePub, search
+from shoal.methods.safepub import SafePub, SafePubPlan, search
 from shoal.methods.safepub.scores import SCORES, Candidates, Score, Scores
 from shoal.methods.safepub.search import sampled_k
 from shoal.privacy.calculus import Definition, SafePubParameters, search_epsilon
@@ -45,7 +47,9 @@ PAIR = Hierarchy.from_lines([["0", "*"], ["1", "*"]])
 
 @dataclass(frozen=True)
 class World:
-    """A schema with few possible records. Columns without a hierarchy are sensitive, and are the classes."""
+    """A schema with few possible records. Columns without a hierarchy are sensitive, and are the
+    classes.
+    """
 
     columns: Mapping[str, Sequence[str]]
     hierarchies: Mapping[str, Hierarchy]
@@ -98,9 +102,11 @@ CLASS = World({"x": "01", "ill": "uv"}, {"x": PAIR})
 
 
 def noised(total: int, parameters: SafePubParameters) -> type[Enumerated]:
-    """Chance whose noise has one outcome for all values that lead to the same size of the search's groups.
+    """Chance whose noise has one outcome for all values that lead to the same size of the search's
+    groups.
 
-    `sampled_k` does not rise with the number of records it is told, so these values are a run, whose probability is known.
+    `sampled_k` does not rise with the number of records it is told, so these values are a run,
+    whose probability is known.
     """
 
     def size(about: int) -> int:
@@ -193,7 +199,9 @@ def choice(method: SafePub, table: Table) -> Law:
 
 
 def everything(release: Release) -> tuple[str, str, str]:
-    """All that leaves: the rows in their order, their types, and the certificate, whose number is always the same here."""
+    """All that leaves: the rows in their order, their types, and the certificate, whose number is
+    always the same here.
+    """
     assert len(release.certificate.number) == 32
     return release.table.write_csv(), str(release.table.schema), release.certificate.to_json()
 
@@ -264,7 +272,9 @@ def examine(
     databases: Sequence[Database],
     law_of: Callable[..., Law] | None = None,
 ) -> Found:
-    """Check all neighbours among the databases; `law_of` gives the law of all that leaves, by itself from its parts."""
+    """Check all neighbours among the databases; `law_of` gives the law of all that leaves, by
+    itself from its parts.
+    """
     tables = {database: world.table(database) for database in databases}
     plan = SafePub.plan(method, tables[databases[0]].schema)
     choices = {database: choice(method, table) for database, table in tables.items()}
@@ -477,7 +487,7 @@ def test_a_person_with_several_rows_is_protected_through_a_search() -> None:
 class Unpaid(SafePub):
     """A person's rows are bounded, and paid for as if they were one."""
 
-    def plan(self, schema: Schema) -> Plan:
+    def plan(self, schema: Schema) -> SafePubPlan:
         return replace(ONE_ROW, epsilon=self.epsilon, delta=self.delta).plan(schema)
 
 
@@ -506,7 +516,7 @@ def test_a_persons_rows_that_are_not_paid_for_are_caught() -> None:
 class Fewer(SafePub):
     """k is one too small."""
 
-    def plan(self, schema: Schema) -> Plan:
+    def plan(self, schema: Schema) -> SafePubPlan:
         plan = super().plan(schema)
         return replace(plan, parameters=replace(plan.parameters, k=plan.parameters.k - 1))
 
@@ -514,7 +524,7 @@ class Fewer(SafePub):
 class Unsampled(SafePub):
     """Every record is drawn."""
 
-    def plan(self, schema: Schema) -> Plan:
+    def plan(self, schema: Schema) -> SafePubPlan:
         plan = super().plan(schema)
         return replace(plan, parameters=replace(plan.parameters, beta=Fraction(1)))
 
@@ -590,7 +600,9 @@ def test_the_papers_line_10_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass(frozen=True)
 class Telling:
-    """As many as there are "b" for level 0, "a" for level 1 and a lead of 3: one record moves one score by 1."""
+    """As many as there are "b" for level 0, "a" for level 1 and a lead of 3: one record moves one
+    score by 1.
+    """
 
     name: ClassVar[str] = "telling"
     claimed: Fraction = Fraction(1)

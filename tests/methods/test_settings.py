@@ -267,7 +267,7 @@ def test_buckets_can_be_filled_if_and_only_if_every_choice_of_sizes_can() -> Non
     assert seen == {True, False}
 
 
-def test_numbers_that_do_not_add_up_to_the_records_are_no_setting() -> None:
+def test_numbers_that_do_not_add_up_to_the_records_give_no_setting() -> None:
     assert spread([2, 2], [Fraction(1)] * 2, [1], [3]) is None
     assert spread([], [], [], []) is not None
 
@@ -491,37 +491,23 @@ def edited(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (
-            "np.nonzero(n % divisor == 0)[0]",
-            "np.arange(len(divisor))",
-        ),  # (7) without the common divisor
-        (
-            "number // down, (problem.most[places]",
-            "1 + 0 * number, (problem.most[places]",
-        ),  # (7) without S₂b₂ ≤ n
-        (
-            "start = np.maximum(start, np.where(slope > 0, -bound, 0).max(axis=0))",
-            "pass",
-        ),  # values that need large buckets
-        (
-            "last = np.minimum(last, np.where(slope < 0, bound, last).min(axis=0))",
-            "pass",
-        ),  # values that need small ones
+        # (7) without the common divisor
+        ("np.nonzero(n % divisor == 0)[0]", "np.arange(len(divisor))"),
+        # (7) without S₂b₂ ≤ n
+        ("number // down, (problem.most[places]", "1 + 0 * number, (problem.most[places]"),
+        # values that need large buckets
+        ("start = np.maximum(start, np.where(slope > 0, -bound, 0).max(axis=0))", "pass"),
+        # values that need small ones
+        ("last = np.minimum(last, np.where(slope < 0, bound, last).min(axis=0))", "pass"),
         ("((slope != 0) | (base >= 0)).all(axis=0)", "True"),
-        (
-            "(below - 1 - loss) // step",
-            "np.where(loss < below, 0, -1)",
-        ),  # (11) that keeps only the first pair
-        ("(below - 1 - loss) // step", "(below - loss) // step - 1"),  # and one pair too few
-        (
-            "np.maximum(0, -((small_most - number) // down))",
-            "0 * number",
-        ),  # small buckets that cannot be filled
-        ("(problem.most[places] - second) // up\n", "number // down\n"),  # large ones
-        (
-            "-((small_most - number) // down)",
-            "-((small_most - number) // down) + 1",
-        ),  # one further than need be
+        # (11) that keeps only the first pair, and one pair too few
+        ("(below - 1 - loss) // step", "np.where(loss < below, 0, -1)"),
+        ("(below - 1 - loss) // step", "(below - loss) // step - 1"),
+        # small buckets that cannot be filled, and large ones
+        ("np.maximum(0, -((small_most - number) // down))", "0 * number"),
+        ("(problem.most[places] - second) // up)\n", "number // down)\n"),
+        # one further than need be
+        ("-((small_most - number) // down)", "-((small_most - number) // down) + 1"),
     ],
 )
 def test_leaving_out_a_step_of_the_search_for_pairs_would_be_noticed(
@@ -578,7 +564,7 @@ def test_buckets_filled_one_after_the_other_would_be_noticed() -> None:
         lambda s: Setting((10,), (5,), s.holds.sum(axis=1, keepdims=True)),
     ],
 )
-def test_a_setting_that_is_none_does_not_pass_its_check(
+def test_an_invalid_setting_does_not_pass_its_check(
     change: Callable[[Setting], Setting],
 ) -> None:
     limits = by_formula(EXAMPLE, 2, "0.05")
@@ -708,7 +694,7 @@ def test_a_large_table_is_filled_bucket_by_bucket() -> None:
     ("counts", "limits", "largest", "reason"),
     [
         ([3, 1], ["1/2", "1"], 4, "larger share of the table than its limit"),
-        ([5, 5], ["1/2", "1/2"], 1, "limit is below 1/1, so that it fits no bucket"),
+        ([5, 5], ["1/2", "1/2"], 1, "limit is below 1/1, so it fits into no bucket"),
         ([4, 4, 2], ["2/5", "2/5", "1"], 4, "no numbers of buckets of one size or two"),
         ([5, 5], ["1/2", "5/9"], 1, "limit is below 1/1"),
         ([4, 4, 4], ["3/8", "3/8", "3/8"], 2, "limit is below 1/2"),
@@ -718,7 +704,7 @@ def test_a_large_table_is_filled_bucket_by_bucket() -> None:
         ([6, 6, 5], ["2/5", "2/5", "2/5"], 4, "no numbers of buckets of one size or two"),
     ],
 )
-def test_why_there_is_no_setting_is_said(
+def test_the_error_says_why_there_is_no_setting(
     counts: list[int], limits: list[str], largest: int, reason: str
 ) -> None:
     with pytest.raises(InfeasibleError, match=reason):

@@ -1,6 +1,8 @@
-"""A method is one thing: a small one, with its entry and its check, works everywhere without touching any other file.
+"""A method is one thing: a small one, with its entry and its check, works everywhere without
+touching any other file.
 
-It is registered as a real one would be: its module, one line in the catalogue, one in that of `verification`.
+It is registered as a real one would be: its module, one line in the catalogue, one in that of
+`verification`.
 """
 
 import sys
@@ -53,7 +55,9 @@ from tests.methods.examples import BOTH, people
 @typed
 @dataclass(frozen=True, init=False)
 class Even:
-    """Every quasi-identifying column the same number of levels up; groups that fail a model are left out."""
+    """Every quasi-identifying column the same number of levels up; groups that fail a model are
+    left out.
+    """
 
     models: tuple[Model, ...]
     steps: int

@@ -1,4 +1,5 @@
-"""The documentation is true: its code runs, its links lead somewhere, and every public name is on a page.
+"""The documentation is true: its code runs, its links lead somewhere, and every public name is on a
+page.
 
 The convention is in docs/development.md: ```python blocks run top to bottom, one namespace and one folder a page; in
 ```console blocks the lines that start with `$ shoal` are run, and what stands below one is its output, `…` for any text.

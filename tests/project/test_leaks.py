@@ -71,7 +71,7 @@ def test_a_suppressed_value_is_in_no_byte_of_a_release(tmp_path: Path, kind: str
         assert SECRET.encode() not in made.write(tmp_path, format).read_bytes()
 
 
-def test_the_type_of_a_column_does_not_tell_that_a_suppressed_value_was_missing() -> None:
+def test_the_type_of_a_column_does_not_reveal_that_a_suppressed_value_was_missing() -> None:
     frame = pd.DataFrame({"sex": COLUMNS["sex"], "ill": [*map(float, range(9)), None]})
     table = shoal.table(
         frame,
@@ -84,7 +84,7 @@ def test_the_type_of_a_column_does_not_tell_that_a_suppressed_value_was_missing(
     assert str(made.table["ill"].dtype) == "int64"
 
 
-def test_categories_do_not_tell_the_order_of_the_rows() -> None:
+def test_categories_do_not_reveal_the_order_of_the_rows() -> None:
     frame = pd.DataFrame(COLUMNS)
     frame["ill"] = pd.Categorical(frame["ill"], categories=frame["ill"].unique())
     assert _released(frame).table["ill"].cat.categories.is_monotonic_increasing
@@ -120,7 +120,9 @@ def _everything(
     level: int | None,
     method: Any,
 ) -> dict[str, object]:
-    """All that leaves, where all records are drawn: sex and x as they are, or x at a level of a hierarchy."""
+    """All that leaves, where all records are drawn: sex and x as they are, or x at a level of a
+    hierarchy.
+    """
     sex = ["f", "m"] * 100 + ["d"] * (len(values) - 200)
     if isinstance(kind, pa.DataType):
         frame: Any = pa.table({"sex": sex, "x": pa.array(values, kind)})
@@ -211,7 +213,7 @@ def test_a_type_that_depends_on_the_values_is_caught(
 
 # Erases the screen, in three ways; reverses the text; deletes.
 @pytest.mark.parametrize("spell", ["\x1b[2J", "\x9b2J", "\r", "\u202e", "\x7f"])
-def test_a_name_is_no_command_to_the_terminal(
+def test_a_name_is_not_a_command_to_the_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spell: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -311,7 +313,7 @@ def test_a_limit_with_thousands_of_digits_is_refused(recipe: str) -> None:
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet", "arrow"])
-def test_a_full_disk_is_said_and_nothing_stays(recipe: str, format: str) -> None:
+def test_a_full_disk_is_reported_and_nothing_is_left_behind(recipe: str, format: str) -> None:
     resource = pytest.importorskip("resource")
     columns = {"sex": ["f", "m"] * 50_000, "ill": [f"{i * 7919 % 100_003}" for i in range(100_000)]}
     pl.DataFrame(columns).write_csv("people.csv")
@@ -366,7 +368,7 @@ def _places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
 
 
 @pytest.mark.parametrize("value", [None, 1, "x", [1], {"a": 1}], ids=str)
-def test_a_forged_certificate_is_told_in_words(tmp_path: Path, value: Any) -> None:
+def test_a_forged_certificate_is_reported_in_words(tmp_path: Path, value: Any) -> None:
     table = shoal.table(
         pl.DataFrame(COLUMNS),
         quasi=["sex"],
@@ -396,7 +398,7 @@ def test_a_forged_certificate_is_told_in_words(tmp_path: Path, value: Any) -> No
     assert len(passed) < 12  # of over fifty
 
 
-# ------------------------------------------------------------------------------ types that a record which stays would change
+# Types that a record which stays would change
 
 
 def _parts(values: list[str], chunk: int) -> pa.Table:
@@ -442,7 +444,7 @@ NEIGHBOURS: dict[str, tuple[Any, Any, str | None]] = {
 
 
 @pytest.mark.parametrize("which", NEIGHBOURS)
-def test_no_type_tells_of_a_record_that_stays(which: str) -> None:
+def test_no_type_reveals_a_record_that_stays(which: str) -> None:
     *frames, kind = NEIGHBOURS[which]
     told = []
     for frame in frames:
@@ -473,7 +475,7 @@ def test_a_type_that_missing_values_decide_is_to_be_declared(frame: Any) -> None
     KDGS(2).release(shoal.table(frame, quasi=["a"], types={"a": "integer"}))
 
 
-# -------------------------------------------------------------------------------------------------- people who would be one
+# People who would be one
 
 
 PEOPLE = [Decimal(10**19 + i) for i in range(5)]  # one float

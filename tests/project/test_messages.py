@@ -1,6 +1,8 @@
-"""Messages fit the door they are read at: no spelling of Python, and no sentence of a library, at the command line.
+"""Messages fit the door they are read at: no spelling of Python, and no sentence of a library, at
+the command line.
 
-All error texts of the source are looked at as they would be shown there. Those that only a program can cause are listed.
+All error texts of the source are looked at as they would be shown there. Those that only a program
+can cause are listed.
 """
 
 import ast
@@ -142,7 +144,7 @@ def test_a_message_about_a_file_has_its_keys_as_toml_has_them() -> None:
         ("verify a b c d e", "too many"),
     ],
 )
-def test_what_cannot_be_parsed_is_told_in_our_words(typed: str, told: str) -> None:
+def test_what_cannot_be_parsed_is_reported_in_our_words(typed: str, told: str) -> None:
     result = CliRunner().invoke(app, typed.split())
     assert result.exit_code == 2
     assert told in result.stderr

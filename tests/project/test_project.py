@@ -1,4 +1,6 @@
-"""What must hold of the project as a whole: light to import, nothing private in its files, one version."""
+"""What must hold of the project as a whole: light to import, nothing private in its files, one
+version.
+"""
 
 import re
 import subprocess
@@ -94,9 +96,7 @@ def test_scripts_can_be_run(script: str) -> None:
     assert subprocess.run(["sh", "-n", path], capture_output=True).returncode == 0
 
 
-def test_the_first_screen_of_the_readme_has_one_command_for_the_main_job_and_one_for_the_tests() -> (
-    None
-):
+def test_the_readme_begins_with_one_command_for_the_main_job_and_one_for_the_tests() -> None:
     first = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:24]
     for script in ("./demo", "./test"):
         assert [line for line in first if line.startswith(script)]

@@ -116,9 +116,8 @@ def test_a_release_shows_what_its_files_show(library: Any) -> None:
     release = loose.Optimal(["700-anonymity"], suppression="1/2").release(people(library))
     assert release.facts
     assert str(release.facts.loss) not in repr(release)
-    assert repr(release) == (
-        f"<shoal.Release {release.certificate.number} by optimal: {len(release.table):,} rows × 3 columns>"
-    )
+    number, rows = release.certificate.number, len(release.table)
+    assert repr(release) == f"<shoal.Release {number} by optimal: {rows:,} rows × 3 columns>"
 
 
 def test_the_mark_comes_once() -> None:

@@ -1,4 +1,6 @@
-"""A judgement says what plain counting says, is marked as not for release, and stays away from releases."""
+"""A judgement says what plain counting says, is marked as not for release, and stays away from
+releases.
+"""
 
 import json
 import re
@@ -27,7 +29,7 @@ from shoal.measure.loss import LOSSES
 from shoal.releases.facts import Facts, KeptFacts
 from shoal.studies.judging import NOTICE, Judgement, judge
 from tests.data.columns import leaves
-from tests.recipe.test_recipe import PEOPLE, RECIPE
+from tests.recipe.people import PEOPLE, RECIPE
 
 AGE = shoal.hierarchy.intervals(low=20, high=59, widths=[10, 20])
 TOWN = shoal.hierarchy.groups({"east": ["Ely", "Hull"], "west": ["Bath", "Bude"]})
@@ -149,7 +151,7 @@ def test_levels_that_are_not_given_are_found_by_the_values(given: Any) -> None:
 
 
 @pytest.mark.parametrize("suppressed", ["drop", "star"])
-def test_the_loss_is_the_one_the_method_tells(suppressed: Any) -> None:
+def test_the_loss_is_the_one_the_method_states(suppressed: Any) -> None:
     table = demo.table()
     made = shoal.Optimal((KAnonymity(5),), suppression="1/10", suppressed=suppressed).release(table)
     found = judge(table, made)
@@ -570,7 +572,7 @@ delta = "1e-2"
 [output]"""
 
 
-def test_what_a_release_tells_its_owner_is_in_no_released_file(folder: Path) -> None:
+def test_what_only_the_owner_is_shown_is_in_no_released_file(folder: Path) -> None:
     (folder / "many.csv").write_text(PEOPLE + PEOPLE.partition("\n")[2] * 39)
     changed = re.sub(r"\[method\].*\[output\]", SAFEPUB, RECIPE, flags=re.DOTALL).replace(
         "people.csv", "many.csv"

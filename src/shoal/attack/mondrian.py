@@ -23,7 +23,7 @@ from shoal.data.components import representatives
 from shoal.errors import InputError, TooLargeError
 from shoal.methods import Progress, silent
 from shoal.methods.axes import axis_of
-from shoal.methods.mondrian import Mondrian, Partition
+from shoal.methods.mondrian import Cuts, Mondrian, Partition, Proposal
 from shoal.privacy.models import KAnonymity
 
 __all__ = ["Cut", "Replay", "counted"]
@@ -118,17 +118,11 @@ class Replay(Partition):
                 "give the recipe of the release",
             )
 
-    def median(
-        self,
-        active: Ints,
-        opened: Ints,
-        local: Ints,
-        axis: Ints,
-    ) -> tuple[Bools, Ints, Ints]:
+    def median(self, proposed: Proposal) -> Cuts:
         """As Mondrian does; what was tried is noted."""
-        proposed = super().median(active, opened, local, axis)
-        self._tried = active, local, axis, *proposed
-        return proposed
+        cuts = super().median(proposed)
+        self._tried = proposed, cuts
+        return cuts
 
     def hold(self, halves: Sequence[Ints], number: int) -> Bools:
         """Which halves satisfied the models, as far as the release shows.
@@ -138,7 +132,8 @@ class Replay(Partition):
         if number == 1:
             # All records together do, else there would be no release.
             return np.ones(1, dtype=np.bool_)
-        active, local, axis, right, ends_left, starts_right = self._tried
+        proposed, cuts = self._tried
+        active, local, right = proposed.active, proposed.local, cuts.right
         groups = len(self.bags)
         # Which groups have rows in which halves: a group that is in both lies across the cut.
         cell_and_group = local * groups + self.group_of[active]
@@ -156,10 +151,10 @@ class Replay(Partition):
         held[::2][across] = False
 
         for each in np.flatnonzero(across).tolist():
-            along = self.axes[axis[each]]
+            along = self.axes[proposed.axis[each]]
             inside = local == each
-            before = along.labels[ends_left[each]]
-            after = along.labels[starts_right[each]]
+            before = along.labels[cuts.ends_left[each]]
+            after = along.labels[cuts.starts_right[each]]
             cut = Cut(along.name, before, after, active[inside], right[inside])
             self.refused.append(cut)
         return held

@@ -260,8 +260,8 @@ class Audit:
         """The answer, exact but for dithered sums, or a denial.
 
         QueryError if the query cannot be understood, or may not be asked. A query about the same
-        people as
-        an earlier one gets the same reply, and makes no new entry: everyone knew it already.
+        people as an earlier one gets the same reply, and makes no new entry: everyone knew it
+        already.
 
         most: the steps that it may cost, of roughly ten nanoseconds; above them it is a QueryError.
             The cost follows from this query and the log, not from anybody's value

@@ -94,9 +94,12 @@ class Chance:
         width = next(width for width in (1, 2, 4, 8) if bits <= 8 * width)
         drawn = np.empty(0, dtype=np.int64)
         while len(drawn) < size:
+            # About as many as it takes until enough of them are below n.
             wanted = (size - len(drawn) << bits) // n + 1
-            more = np.frombuffer(self.bytes(wanted * width), dtype=f"<u{width}") & ((1 << bits) - 1)
-            drawn = np.concatenate([drawn, more[more < n].astype(np.int64)])
+            more = np.frombuffer(self.bytes(wanted * width), dtype=f"<u{width}")
+            more = more & ((1 << bits) - 1)
+            fitting = more[more < n]
+            drawn = np.concatenate([drawn, fitting.astype(np.int64)])
         return drawn[:size]
 
     def weighted(self, sums: Wide) -> int:
@@ -108,16 +111,20 @@ class Chance:
     def permutation(self, n: int) -> Ints:
         """A uniform order of 0 to n - 1."""
         bits = np.uint64(max(n - 1, 0).bit_length())
+        lowest = (np.uint64(1) << bits) - np.uint64(1)
         # A random number and a place in one word: sorting words is several times as fast as sorting
         # places by them.
-        words = np.sort((self.words(n) << bits) | np.arange(n, dtype=np.uint64))
-        order = (words & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+        places = np.arange(n, dtype=np.uint64)
+        words = np.sort((self.words(n) << bits) | places)
+        order = (words & lowest).astype(np.int64)
         words >>= bits
         equal = np.flatnonzero(words[1:] == words[:-1])
         if not len(equal):
             return order
+
         # The order of places with equal numbers is drawn on its own.
-        for run in np.split(equal, np.flatnonzero(np.diff(equal) > 1) + 1):
+        breaks = np.flatnonzero(np.diff(equal) > 1) + 1
+        for run in np.split(equal, breaks):
             tied = slice(int(run[0]), int(run[-1]) + 2)
             order[tied] = order[tied][self.permutation(len(run) + 1)]
         return order
@@ -130,12 +137,17 @@ class Chance:
             raise ParameterError(f"cannot choose {size} of {n}", f"choose 0 to {n}")
         if 4 * size > n:
             return self.permutation(n)[:size]
-        chosen = self.belows(n, size) if n else np.empty(0, dtype=np.int64)
-        while True:  # a number that was there already is drawn again
-            chosen = chosen[np.sort(np.unique(chosen, return_index=True)[1])]
+        chosen: Wide = np.empty(0, dtype=np.int64)
+        if n:
+            chosen = self.belows(n, size)
+        while True:
+            # A number that was there already is drawn again.
+            _, first = np.unique(chosen, return_index=True)
+            chosen = chosen[np.sort(first)]
             if len(chosen) == size:
                 return chosen
-            chosen = np.concatenate([chosen, self.belows(n, size - len(chosen))])
+            more = self.belows(n, size - len(chosen))
+            chosen = np.concatenate([chosen, more])
 
     def choices(self, sizes: Ints, most: int) -> Bools:
         """Which members a uniform choice of at most `most` from each of several groups has,
@@ -146,13 +158,19 @@ class Chance:
         sizes = np.asarray(sizes, dtype=np.int64)
         starts = np.cumsum(sizes) - sizes
         chosen = np.ones(int(sizes.sum()), dtype=np.bool_)
-        for group in np.flatnonzero((sizes > most) & (sizes > _CROWD)).tolist():
-            chosen[starts[group] : starts[group] + sizes[group]] = False
-            chosen[starts[group] + self.choice(int(sizes[group]), most)] = True
-        left = np.flatnonzero((sizes > most) & (sizes <= _CROWD))
+        choosing = sizes > most
+        crowds = sizes > _CROWD
+        for group in np.flatnonzero(choosing & crowds).tolist():
+            start = int(starts[group])
+            size = int(sizes[group])
+            chosen[start : start + size] = False
+            chosen[start + self.choice(size, most)] = True
+
+        left = np.flatnonzero(choosing & ~crowds)
         while len(left):
             ends = np.cumsum(sizes[left])
-            block = left[: max(1, min(_CROWD, int(np.searchsorted(ends, _BLOCK, side="right"))))]
+            fitting = int(np.searchsorted(ends, _BLOCK, side="right"))
+            block = left[: max(1, min(_CROWD, fitting))]
             tied = self._choose(chosen, starts[block], sizes[block], most)
             left = np.concatenate([block[tied], left[len(block) :]])
         return chosen
@@ -162,15 +180,22 @@ class Chance:
 
         Gives the groups with two equal ones, which have to draw again.
         """
+        # Every word has a group's number, a random half-word, and a place in the group.
+        group_bits = np.uint64(48)
+        place_bits = np.uint64(16)
         before = np.cumsum(sizes) - sizes
         group = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
-        place = np.arange(len(group), dtype=np.uint64) - np.repeat(before, sizes).astype(np.uint64)
+        first = np.repeat(before, sizes).astype(np.uint64)
+        place = np.arange(len(group), dtype=np.uint64) - first
         drawn = np.frombuffer(self.bytes(4 * len(group)), dtype="<u4").astype(np.uint64)
-        order = np.sort(group << np.uint64(48) | drawn << np.uint64(16) | place)
-        group = (order >> np.uint64(48)).astype(np.int64)
-        member = starts[group] + (order & np.uint64(_CROWD - 1)).astype(np.int64)
-        chosen[member] = np.arange(len(group)) - before[group] < most
-        equal = order[1:] >> np.uint64(16) == order[:-1] >> np.uint64(16)
+        order = np.sort(group << group_bits | drawn << place_bits | place)
+
+        group = (order >> group_bits).astype(np.int64)
+        place = (order & np.uint64(_CROWD - 1)).astype(np.int64)
+        rank = np.arange(len(group)) - before[group]
+        chosen[starts[group] + place] = rank < most
+        numbers = order >> place_bits
+        equal = numbers[1:] == numbers[:-1]
         return np.unique(group[1:][equal])
 
     # Coins and sums of coins
@@ -185,11 +210,12 @@ class Chance:
         for start in range(0, size, _BLOCK):
             words = self.words(min(_BLOCK, size - start))
             drawn[start : start + len(words)] = words < np.uint64(whole)
+            if not rest:
+                continue
             # A uniform number is below the probability if its first word is, or is equal and the
             # rest is below the rest.
-            if rest:
-                for tie in np.flatnonzero(words == np.uint64(whole)):
-                    drawn[start + tie] = self.bernoulli(rest, 1)[0]
+            for tie in np.flatnonzero(words == np.uint64(whole)):
+                drawn[start + tie] = self.bernoulli(rest, 1)[0]
         return drawn
 
     def bernoullis(self, numerators: Wide, denominator: int) -> Bools:
@@ -201,11 +227,13 @@ class Chance:
                 f"a numerator is not from 0 to the denominator, {denominator}: "
                 "the two do not make a probability"
             )
-        return np.asarray(self.belows(denominator, len(numerators)) < numerators, dtype=np.bool_)
+        drawn = self.belows(denominator, len(numerators))
+        return np.asarray(drawn < numerators, dtype=np.bool_)
 
     def binomial(self, trials: Ints, probability: Fraction) -> Ints:
         """For every number of trials how many succeed, each with exactly this probability."""
-        probability, trials = _probability(probability), np.asarray(trials, dtype=np.int64)
+        probability = _probability(probability)
+        trials = np.asarray(trials, dtype=np.int64)
         if (trials < 0).any():
             raise ParameterError("a number of trials is negative")
         successes = np.empty_like(trials)
@@ -224,10 +252,8 @@ class Chance:
         cumulative = {n: _cumulative(n, probability) for n in np.unique(trials).tolist()}
         tables = np.empty((max(cumulative, default=0) + 1, 1 << _FIRST), dtype=np.uint8)
         for n, sums in cumulative.items():
-            cuts = [value * (1 << _FIRST) for value in sums]
-            lengths = np.diff([0, *map(math.ceil, cuts), 1 << _FIRST])
-            tables[n] = np.repeat(np.arange(n + 1), lengths)
-            tables[n, [int(cut) for cut in cuts if cut.denominator > 1]] = _TIE
+            tables[n] = _table(sums)
+
         successes = np.empty_like(trials)
         for start in range(0, len(trials), _BLOCK):
             block = trials[start : start + _BLOCK]
@@ -235,7 +261,8 @@ class Chance:
             drawn = tables.ravel().take((block << _FIRST) + first)
             successes[start : start + _BLOCK] = drawn
             for tie in np.flatnonzero(drawn == _TIE).tolist():
-                successes[start + tie] = self._place(int(first[tie]), cumulative[int(block[tie])])
+                sums = cumulative[int(block[tie])]
+                successes[start + tie] = self._place(int(first[tie]), sums)
         return successes
 
     def _place(self, drawn: int, cumulative: Sequence[Fraction]) -> int:
@@ -245,9 +272,11 @@ class Chance:
         bits = _FIRST
         while True:
             least = bisect_right(cumulative, Fraction(drawn, 1 << bits))
-            if least == bisect_left(cumulative, Fraction(drawn + 1, 1 << bits)):
+            most = bisect_left(cumulative, Fraction(drawn + 1, 1 << bits))
+            if least == most:
                 return least
-            drawn, bits = drawn << _WORD | int(self.words(1)[0]), bits + _WORD
+            drawn = drawn << _WORD | int(self.words(1)[0])
+            bits += _WORD
 
     def _added_up(self, trials: Ints, probability: Fraction) -> Ints:
         """Binomial draws of many trials.
@@ -258,12 +287,15 @@ class Chance:
         """
         if probability == 1:
             return trials
-        left, undecided, successes = probability, trials, np.zeros_like(trials)
+        left = probability
+        undecided = trials
+        successes = np.zeros_like(trials)
         while left and undecided.any():
             bit, left = divmod(left * 2, 1)
             ones = self._heads(undecided)
             if bit:
-                successes += undecided - ones  # their bit is 0, below the probability's
+                # Those whose bit is 0 are below the probability.
+                successes += undecided - ones
                 undecided = ones
             else:
                 undecided = undecided - ones
@@ -279,11 +311,15 @@ class Chance:
         while start < len(rows):
             # Rows whose words fit into a block together, at least one.
             before = ends[start] - words[start]
-            stop = max(start + 1, int(np.searchsorted(ends, before + _BLOCK, side="right")))
-            block, count = rows[start:stop], words[start:stop]
+            fitting = int(np.searchsorted(ends, before + _BLOCK, side="right"))
+            stop = max(start + 1, fitting)
+            block = rows[start:stop]
+            count = words[start:stop]
             last = np.cumsum(count) - 1
             drawn = self.words(int(count.sum())).copy()
-            drawn[last] >>= (count * _WORD - coins[block]).astype(np.uint64)
+            # The last word of a row may have more bits than there are coins left.
+            surplus = count * _WORD - coins[block]
+            drawn[last] >>= surplus.astype(np.uint64)
             ones = np.bitwise_count(drawn).astype(np.int64)
             heads[block] = np.add.reduceat(ones, last - count + 1)
             start = stop
@@ -293,14 +329,15 @@ class Chance:
 
     def bernoulli_exp(self, x: Fraction) -> bool:
         """True with probability e^−x, for a rational x of at least 0."""
-        return bool(self.bernoullis_exp(np.ones(1, dtype=np.int64), x)[0])
+        return bool(self.bernoullis_exp(_ones(1), x)[0])
 
     def bernoullis_exp(self, multiples: Exact, rate: Fraction) -> Bools:
         """For every integer m of at least 0 a draw that is True with probability e^−(m · rate).
 
         Neither m · rate nor the denominator of the rate needs to fit a machine word.
         """
-        rate, gaps = _exact("rate", rate), _integers(multiples)
+        rate = _exact("rate", rate)
+        gaps = _integers(multiples)
         if rate < 0 or (gaps < 0).any():
             raise ParameterError(
                 "e to a positive power is not a probability",
@@ -309,13 +346,15 @@ class Chance:
         most = int(gaps.max(initial=0))
         if max(most * rate.numerator, rate.denominator) <= _LARGEST:
             return self._exp(gaps, rate)
-        # Two coins that both fall on heads: one with so many bits of the rate as the machine can
+
+        # Two coins that both fall on heads: one with as many bits of the rate as the machine can
         # multiply decides most, and only where it does fall on heads Python's integers are needed,
         # for the rest of the rate.
-        bits = 1 << max(0, 62 - int(most * rate).bit_length())
-        coarse = Fraction(int(rate * bits), bits)
-        fits = most * coarse.numerator <= _LARGEST
-        heads = self._exp(gaps if fits else gaps.astype(object), coarse)
+        parts = 1 << max(0, 62 - int(most * rate).bit_length())
+        coarse = Fraction(int(rate * parts), parts)
+        if most * coarse.numerator > _LARGEST:
+            gaps = gaps.astype(object)
+        heads = self._exp(gaps, coarse)
         left = np.flatnonzero(heads)
         heads[left] = self._exp(gaps[left].astype(object), rate - coarse)
         return heads
@@ -342,9 +381,11 @@ class Chance:
         turn.
         """
         odd = np.ones(len(numerators), dtype=np.bool_)
-        staying, turn = np.arange(len(numerators)), 1
+        staying = np.arange(len(numerators))
+        turn = 1
         while len(staying):
-            staying = staying[self.bernoullis(np.ones(len(staying), dtype=np.int64), turn)]
+            # Two coins, 1 / k and x, that both fall on heads.
+            staying = staying[self.bernoullis(_ones(len(staying)), turn)]
             staying = staying[self.bernoullis(numerators[staying], denominator)]
             odd[staying] ^= True
             turn += 1
@@ -354,9 +395,10 @@ class Chance:
         """How many times in a row a coin of probability e⁻¹ falls on heads: g times or more with
         probability e^−g.
         """
-        runs, running = np.zeros(size, dtype=np.int64), np.arange(size)
+        runs = np.zeros(size, dtype=np.int64)
+        running = np.arange(size)
         while len(running):
-            running = running[self._exp_within_one(np.ones(len(running), dtype=np.int64), 1)]
+            running = running[self._exp_within_one(_ones(len(running)), 1)]
             runs[running] += 1
         return runs
 
@@ -369,7 +411,8 @@ class Chance:
         scale = _exact("scale", scale)
         if not 0 < scale <= 1 << 48:  # beyond, a draw might not fit an integer of the machine
             raise ParameterError("the scale is out of range", "it must be above 0 and at most 2⁴⁸")
-        steps, width = scale.numerator, scale.denominator
+        steps = scale.numerator
+        width = scale.denominator
         drawn = np.empty(0, dtype=np.int64)
         while len(drawn) < size:
             low = self.belows(steps, size - len(drawn))
@@ -378,9 +421,11 @@ class Chance:
             if steps * (int(runs.max(initial=0)) + 1) > _LARGEST:
                 runs = runs.astype(object)
             away = np.asarray((low + runs * steps) // width, dtype=np.int64)
-            negative = self.bernoullis(np.ones(len(away), dtype=np.int64), 2)
-            fresh = ~negative | (away > 0)  # zero has two signs and counts with one
-            drawn = np.concatenate([drawn, np.where(negative, -away, away)[fresh]])
+            negative = self.bernoullis(_ones(len(away)), 2)
+            signed = np.where(negative, -away, away)
+            # Zero has two signs and counts with one.
+            fresh = ~negative | (away > 0)
+            drawn = np.concatenate([drawn, signed[fresh]])
         return drawn
 
     # Selections
@@ -407,13 +452,16 @@ class Chance:
         score: gives a candidate's score; asked for one after the other until a candidate is taken,
         never twice for one
         """
-        rate, bounds = _selecting(bounds, rate), _capped(_integers(bounds), best)
+        rate = _selecting(bounds, rate)
+        bounds = _capped(_integers(bounds), best)
         # The coin e^−(rate · (best − score)) is two that both fall on heads: e^−(rate · (best −
         # bound)), flipped here for all, and e^−(rate · (bound − score)), for which a score is
         # needed.
         left = np.flatnonzero(self.bernoullis_exp(best - bounds, rate))
-        for candidate in left[self.permutation(len(left))].tolist():
-            if self.bernoulli_exp(rate * _gap(int(bounds[candidate]), score(candidate))):
+        order = self.permutation(len(left))
+        for candidate in left[order].tolist():
+            gap = _gap(int(bounds[candidate]), score(candidate))
+            if self.bernoulli_exp(rate * gap):
                 return int(candidate)
         raise InternalError(_NO_BEST)
 
@@ -436,19 +484,21 @@ class Chance:
         the best is among the n candidates, a block of n proposals has one that is taken with
         probability 1 − 1/e or more: two blocks are rarely needed.
         """
-        rate, bounds = _selecting(bounds, rate), _capped(_integers(bounds), best)
+        rate = _selecting(bounds, rate)
+        bounds = _capped(_integers(bounds), best)
         known: dict[int, int] = {}
         while True:
             proposed = self.belows(len(bounds), min(len(bounds), _BLOCK))
-            left = proposed[self.bernoullis_exp(best - bounds[proposed], rate)]
+            possible = self.bernoullis_exp(best - bounds[proposed], rate)
+            left = proposed[possible]
             for candidate in left.tolist():
                 if candidate not in known:
                     known[candidate] = _gap(int(bounds[candidate]), score(candidate))
                 if self.bernoulli_exp(rate * known[candidate]):
                     return int(candidate)
             # Where all that could be the best were asked and none is, this would never end.
-            possible = np.flatnonzero(bounds == best).tolist()
-            if all(known.get(candidate) for candidate in possible):
+            as_good = np.flatnonzero(bounds == best).tolist()
+            if all(known.get(candidate) for candidate in as_good):
                 raise InternalError(_NO_BEST)
 
 
@@ -467,6 +517,10 @@ class Seeded(Chance):
         """Bytes that depend on the seed and on how many draws came before."""
         self._calls += 1
         return hashlib.shake_128(f"{self._seed} {self._calls}".encode()).digest(size)
+
+
+def _ones(size: int) -> Ints:
+    return np.ones(size, dtype=np.int64)
 
 
 def _possible(n: int) -> int:
@@ -489,16 +543,29 @@ def _exact(name: str, value: Fraction) -> Fraction:
         raise ParameterError(
             f"{name} {value!r} is not an exact fraction", "give one such as Fraction(1, 10)"
         )
-    return Fraction(int(value.numerator), int(value.denominator))  # numpy's integers would overflow
+    # Python's integers, since numpy's would overflow.
+    return Fraction(int(value.numerator), int(value.denominator))
 
 
 def _cumulative(trials: int, probability: Fraction) -> list[Fraction]:
     """The probabilities of at most 0, 1, … trials - 1 successes."""
-    weights = (
-        math.comb(trials, i) * probability**i * (1 - probability) ** (trials - i)
-        for i in range(trials)
-    )
+    weights = []
+    for successes in range(trials):
+        one_way = probability**successes * (1 - probability) ** (trials - successes)
+        weights.append(math.comb(trials, successes) * one_way)
     return list(accumulate(weights))
+
+
+def _table(cumulative: Sequence[Fraction]) -> npt.NDArray[np.int64]:
+    """For all first bits of a uniform number its place among cumulative probabilities, or `_TIE`
+    where these bits do not decide.
+    """
+    cuts = [value * (1 << _FIRST) for value in cumulative]
+    lengths = np.diff([0, *map(math.ceil, cuts), 1 << _FIRST])
+    places = np.repeat(np.arange(len(cumulative) + 1), lengths)
+    undecided = [int(cut) for cut in cuts if cut.denominator > 1]
+    places[undecided] = _TIE
+    return places
 
 
 def _scaled(values: Exact) -> tuple[Wide, int]:
@@ -507,18 +574,23 @@ def _scaled(values: Exact) -> tuple[Wide, int]:
     The products are far from the limits of the machine, or Python's integers.
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        whole, multiplied = values, 1
+        whole = values
+        multiplied = 1
     elif all(isinstance(value, Rational) for value in values):
-        multiplied = math.lcm(*(int(value.denominator) for value in values))
-        whole = np.array(
-            [int(value.numerator) * (multiplied // int(value.denominator)) for value in values],
-            dtype=object,
-        )
+        denominators = [int(value.denominator) for value in values]
+        multiplied = math.lcm(*denominators)
+        scaled = [
+            int(value.numerator) * (multiplied // denominator)
+            for value, denominator in zip(values, denominators, strict=True)
+        ]
+        whole = np.array(scaled, dtype=object)
     else:
         raise ParameterError("a score is not an exact number", "give integers or fractions")
+
     limit = _LARGEST >> 2  # two such numbers can be subtracted
-    fits = len(whole) == 0 or -limit <= int(whole.min()) <= int(whole.max()) <= limit
-    return whole.astype(np.int64 if fits else object), multiplied
+    if len(whole) == 0 or -limit <= int(whole.min()) <= int(whole.max()) <= limit:
+        return whole.astype(np.int64), multiplied
+    return whole.astype(object), multiplied
 
 
 def _integers(values: Exact) -> Wide:
@@ -549,7 +621,8 @@ def _capped(bounds: Wide, best: int) -> Wide:
 
 def _gap(bound: int, score: int) -> int:
     gap = bound - index(score)
-    if gap < 0:  # the coin would have to fall on heads with a probability above one
+    if gap < 0:
+        # The coin would have to fall on heads with a probability above one.
         raise InternalError(
             "a selection was given a bound, or a best score, below a candidate's score"
         )

@@ -1,7 +1,9 @@
-"""The command line: one door to the library. It holds no logic that a library user would miss, only options and print.
+"""The command line: it parses, calls and shows, and holds no logic that a library user would miss.
 
-One module a command; `options` has the options they share, `terminal` what they say and how. A command imports the rooms
-it needs inside its function, so that `shoal --help` stays quick.
+Each command has a module of its name, except that `buckets` has `shoal count`, and `audit` also
+has `shoal serve`. `app` puts them together and turns errors into exit codes. `options` and
+`bundles` have what their options share, `terminal` prints. A command imports the rooms it needs
+inside its function, so that `shoal --help` stays quick.
 """
 
 import signal
@@ -15,11 +17,11 @@ def main() -> None:
     from shoal.cli.terminal import prepare
 
     prepare()
-    for name in (
-        "SIGTERM",
-        "SIGHUP",
-    ):  # stop as Ctrl-C does, cleaning up; unless started by nohup, which ignores the latter
-        if (number := getattr(signal, name, None)) and signal.getsignal(number) is signal.SIG_DFL:
+    # These stop a command as Ctrl-C does, so that it cleans up. One that is ignored stays ignored:
+    # nohup ignores SIGHUP, which Windows does not have.
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
     try:
         from shoal.cli.app import app

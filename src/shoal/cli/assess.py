@@ -1,8 +1,6 @@
-"""`shoal assess`: how easily people in a table can be recognised, and whether that is within
-limits.
-"""
+"""`shoal assess`: how easily people in a table can be recognised, and whether that is allowed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,8 +15,11 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from shoal.measure.risk import Assessment
+    from shoal.measure.uniqueness import IdentifyingSet, PopulationUniqueness
 
 __all__ = ["assess"]
+
+_SETS = 10  # how many sets of columns are shown
 
 
 def _limit(name: str, metavar: str, text: str) -> Any:
@@ -56,14 +57,14 @@ def assess(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Tells households apart: also the risk that somebody of one is recognised.",
+            help="Tells households apart: adds the risk that a member is recognised.",
             show_default=False,
         ),
     ] = None,
     rows_are_people: Annotated[
         bool,
         typer.Option(
-            "--rows-are-people", help="Every row is a different person, though a name repeats."
+            "--rows-are-people", help="Every row is a different person, even if names repeat."
         ),
     ] = False,
     population: Annotated[
@@ -89,7 +90,7 @@ def assess(
         bool,
         typer.Option(
             "--details",
-            help="Also: risk by column, smallest identifying column sets, population uniqueness.",
+            help="Adds risk by column, smallest identifying column sets, population uniqueness.",
         ),
     ] = False,
     json: options.Json = False,
@@ -123,11 +124,11 @@ def assess(
     from shoal.measure import gates
     from shoal.measure.risk import assess as assess_table
 
-    for option, given in (("--min-l", min_l), ("--max-t", max_t)):
-        if given is not None and not options.names(sensitive):
-            raise ParameterError(
-                f"{option} is about sensitive columns", "name them with `sensitive`"
-            )
+    if not options.names(sensitive):
+        for option, given in (("min_l", min_l), ("max_t", max_t)):
+            if given is not None:
+                fix = "name them with `sensitive`"
+                raise ParameterError("is about sensitive columns", fix, option=option)
     limits = gates.RiskLimits(min_k, max_risk, max_at_risk, max_uniques, min_l, max_t)
     share = None if fraction is None else gates.share(fraction, "fraction")
     above = gates.share(threshold, "threshold")
@@ -137,7 +138,7 @@ def assess(
         table = form.read(file, quasi=quasi, sensitive=sensitive, identifying=identifying)
         people = None if population is None else form.read(population)
     with working(f"assessing {table.rows:,} rows"):
-        found = assess_table(
+        assessment = assess_table(
             table,
             person=person,
             household=household,
@@ -148,17 +149,17 @@ def assess(
             details=details,
         )
     spelling = options.as_options({"person": "--person", "rows_are_people": "--rows-are-people"})
-    if found.repeated:
+    if assessment.repeated:
         fix = spelled(gates.REPEATED_FIX, spelling)
-        complain(f"note: {gates.repeats(found)}; these figures are of rows. {fix}")
+        complain(f"note: {gates.repeats(assessment)}; these figures are of rows. {fix}")
     violated = []
-    for one in limits.violated(found):
-        limit = one.limit.replace("_", "-")
-        violated.append(f"--{limit} {one.given}: {spelled(one.what, spelling)}")
+    for violation in limits.violated(assessment):
+        limit = violation.limit.replace("_", "-")
+        violated.append(f"--{limit} {violation.given}: {spelled(violation.what, spelling)}")
     if json:
-        print_json({**found.to_dict(), "violated": violated})
+        print_json({**assessment.to_dict(), "violated": violated})
     else:
-        show(*_pages(found))
+        show(*_pages(assessment))
         if details and share is None:
             show(
                 "\nFor uniqueness in the population, give --fraction, the share of it that the "
@@ -170,136 +171,142 @@ def assess(
         raise typer.Exit(1)
 
 
-def _pages(found: "Assessment") -> "Iterator[RenderableType]":
+def _pages(assessment: "Assessment") -> "Iterator[RenderableType]":
     """The assessment as tables."""
+    yield from _table_pages(assessment)
+    yield from _risk_pages(assessment)
+    if assessment.sensitive:
+        yield from _sensitive_pages(assessment)
+    if assessment.column_risks:
+        yield title("Share of each column in the average risk")
+        rows = [
+            [r.column, f"{r.values:,}", percent(r.share), percent(r.alone), percent(r.without)]
+            for r in assessment.column_risks
+        ]
+        yield listing(["", "values", "share", "alone", "all others"], *rows)
+    if assessment.identifying_sets is not None:
+        yield from _set_pages(assessment.identifying_sets)
+    if assessment.population_uniqueness is not None:
+        yield from _population_pages(assessment.population_uniqueness)
+
+
+def _table_pages(assessment: "Assessment") -> "Iterator[RenderableType]":
+    """The columns that were looked at, and the groups they make."""
+    columns = []
+    if assessment.person:
+        columns.append(("person", assessment.person))
+    if assessment.household:
+        columns.append(("household", assessment.household))
+    columns.append(("quasi-identifying", ", ".join(assessment.columns)))
+    if assessment.sensitive:
+        columns.append(("sensitive", ", ".join(assessment.sensitive)))
+    columns.append(("left out", ", ".join(assessment.left_out) or "no column"))
+    yield figures(*columns)
+    yield title("The table")
+    numbers = [("records", f"{assessment.records:,}")]
+    if assessment.people is not None:
+        numbers.append(("people", f"{assessment.people:,}"))
+    if assessment.suppressed:
+        numbers.append(("suppressed rows, not counted", f"{assessment.suppressed:,}"))
+    k = "no records" if assessment.k is None else f"{assessment.k:,}"
+    uniques = f"{assessment.uniques:,} ({percent(assessment.sample_uniqueness)})"
+    numbers += [
+        ("groups", f"{assessment.groups:,}"),
+        ("k, the smallest group", k),
+        ("largest group", f"{assessment.largest:,}"),
+        ("uniques, alone in their group", uniques),
+    ]
+    yield figures(*numbers)
+
+
+def _risk_pages(assessment: "Assessment") -> "Iterator[RenderableType]":
+    """The risks by attacker, and those of households."""
     from shoal.measure.gates import many
 
-    whose = "records" if found.person is None else "people"
-    yield figures(
-        *([("person", found.person)] if found.person else []),
-        *([("household", found.household)] if found.household else []),
-        ("quasi-identifying", ", ".join(found.columns)),
-        *([("sensitive", ", ".join(found.sensitive))] if found.sensitive else []),
-        ("left out", ", ".join(found.left_out) or "no column"),
-    )
-    yield title("The table")
-    yield figures(
-        ("records", f"{found.records:,}"),
-        *([("people", f"{found.people:,}")] if found.people is not None else []),
-        *([("suppressed rows, not counted", f"{found.suppressed:,}")] if found.suppressed else []),
-        ("groups", f"{found.groups:,}"),
-        ("k, the smallest group", "no records" if found.k is None else f"{found.k:,}"),
-        ("largest group", f"{found.largest:,}"),
-        (
-            "uniques, alone in their group",
-            f"{found.uniques:,} ({percent(found.sample_uniqueness)})",
-        ),
-    )
+    whose = "records" if assessment.person is None else "people"
+    above = percent(assessment.threshold)
+    kinds = {"prosecutor": assessment.prosecutor}
+    if assessment.journalist:
+        kinds["journalist"] = assessment.journalist
+    risks = kinds.values()
     yield title("Risk of being recognised")
-    kinds = {
-        "prosecutor": found.prosecutor,
-        **({"journalist": found.journalist} if found.journalist else {}),
-    }
     yield listing(
         ["", *kinds],
-        ["highest", *(percent(risk.highest) for risk in kinds.values())],
-        [f"average over {whose}", *(percent(risk.average) for risk in kinds.values())],
-        ["average over groups", *(percent(risk.average_of_groups) for risk in kinds.values())],
+        ["highest", *(percent(risk.highest) for risk in risks)],
+        [f"average over {whose}", *(percent(risk.average) for risk in risks)],
+        ["average over groups", *(percent(risk.average_of_groups) for risk in risks)],
         [
-            f"{whose} at risk above {percent(found.threshold)}",
-            *(f"{risk.records_at_risk:,} ({percent(risk.at_risk)})" for risk in kinds.values()),
+            f"{whose} at risk above {above}",
+            *(f"{risk.records_at_risk:,} ({percent(risk.at_risk)})" for risk in risks),
         ],
-        ["marketer", percent(found.marketer)],
+        ["marketer", percent(assessment.marketer)],
     )
-    if found.households is not None:
+    homes = assessment.households
+    if homes is not None:
+        at_risk = f"{homes.households_at_risk:,} ({percent(homes.at_risk)})"
         yield title("Somebody of a household is recognised")
         yield figures(
-            ("households", f"{found.households.number:,}"),
-            ("highest risk", percent(found.households.highest)),
-            ("average over households", percent(found.households.average)),
-            ("average over people", percent(found.households.average_of_people)),
-            (
-                f"households at risk above {percent(found.threshold)}",
-                f"{found.households.households_at_risk:,} ({percent(found.households.at_risk)})",
-            ),
+            ("households", f"{homes.number:,}"),
+            ("highest risk", percent(homes.highest)),
+            ("average over households", percent(homes.average)),
+            ("average over people", percent(homes.average_of_people)),
+            (f"households at risk above {above}", at_risk),
         )
-    if found.outside:
-        outside = many(found.outside, "record" if found.person is None else "person")
+    if assessment.outside:
+        outside = many(assessment.outside, "record" if assessment.person is None else "person")
         yield (
             f"\n{outside} in groups larger than the population's: it cannot be where they come from"
         )
-    if found.sensitive:
-        yield title("What a group gives away")
-        ordered = any(
-            diversity.closeness_ordered is not None for diversity in found.sensitive.values()
+
+
+def _sensitive_pages(assessment: "Assessment") -> "Iterator[RenderableType]":
+    """What the groups achieve in every sensitive column."""
+    columns = assessment.sensitive
+    ordered = any(column.closeness_ordered is not None for column in columns.values())
+    head = ["", "distinct l", "entropy l", "c at l = 2", "t", "ordered t", "beta", "delta"]
+    rows = []
+    for name, diversity in columns.items():
+        achieved = (
+            diversity.entropy,
+            diversity.recursive,
+            diversity.closeness,
+            diversity.closeness_ordered,
+            diversity.likeness,
+            diversity.disclosure,
         )
-        yield listing(
-            [
-                "",
-                "distinct l",
-                "entropy l",
-                "c at l = 2",
-                "t",
-                *(["ordered t"] if ordered else []),
-                "beta",
-                "delta",
-            ],
-            *(
-                [
-                    name,
-                    f"{diversity.distinct:,}",
-                    *(
-                        "none"
-                        if figure is None
-                        else f"{figure:,.0f}"
-                        if 1000 <= figure < inf
-                        else f"{figure:.3g}"
-                        for figure in (
-                            diversity.entropy,
-                            diversity.recursive,
-                            diversity.closeness,
-                            *([diversity.closeness_ordered] if ordered else []),
-                            diversity.likeness,
-                            diversity.disclosure,
-                        )
-                    ),
-                ]
-                for name, diversity in found.sensitive.items()
-            ),
-        )
-    if found.column_risks:
-        yield title("Share of each column in the average risk")
-        yield listing(
-            ["", "values", "share", "alone", "all others"],
-            *(
-                [r.column, f"{r.values:,}", percent(r.share), percent(r.alone), percent(r.without)]
-                for r in found.column_risks
-            ),
-        )
-    if found.identifying_sets is not None:
-        yield title("Smallest sets of columns that single people out")
-        yield listing(
-            ["", "uniques", "share"],
-            *(
-                [", ".join(one.columns), f"{one.uniques:,}", percent(one.share)]
-                for one in found.identifying_sets[:10]
-            ),
-        )
-        if len(found.identifying_sets) > 10:
-            yield f"and {len(found.identifying_sets) - 10} more; --json lists them all"
-    if found.population_uniqueness is not None:
-        people = found.population_uniqueness
-        yield title(f"Estimated uniques in the population of {people.population:,}")
-        yield figures(
-            *(
-                (
-                    name + (" (chosen)" if name == people.model else ""),
-                    "does not fit" if share is None else percent(share),
-                )
-                for name, share in (
-                    ("pitman", people.pitman),
-                    ("zayatz", people.zayatz),
-                    ("snb", people.snb),
-                )
-            )
-        )
+        rows.append([name, f"{diversity.distinct:,}", *map(_figure, achieved)])
+    if not ordered:
+        absent = head.index("ordered t")
+        for line in (head, *rows):
+            del line[absent]
+    yield title("What a group gives away")
+    yield listing(head, *rows)
+
+
+def _figure(figure: float | None) -> str:
+    if figure is None:
+        return "none"
+    return f"{figure:,.0f}" if 1000 <= figure < inf else f"{figure:.3g}"
+
+
+def _set_pages(sets: "Sequence[IdentifyingSet]") -> "Iterator[RenderableType]":
+    """The smallest sets of columns that make records unique."""
+    yield title("Smallest sets of columns that single people out")
+    rows = [
+        [", ".join(columns.columns), f"{columns.uniques:,}", percent(columns.share)]
+        for columns in sets[:_SETS]
+    ]
+    yield listing(["", "uniques", "share"], *rows)
+    if len(sets) > _SETS:
+        yield f"and {len(sets) - _SETS} more; --json lists them all"
+
+
+def _population_pages(estimate: "PopulationUniqueness") -> "Iterator[RenderableType]":
+    """How many people are unique in the population, by several models."""
+    yield title(f"Estimated uniques in the population of {estimate.population:,}")
+    shares = {"pitman": estimate.pitman, "zayatz": estimate.zayatz, "snb": estimate.snb}
+    lines = []
+    for name, share in shares.items():
+        chosen = " (chosen)" if name == estimate.model else ""
+        lines.append((name + chosen, "does not fit" if share is None else percent(share)))
+    yield figures(*lines)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shoal.cli import options
-from shoal.cli.gathering import gathered
+from shoal.cli.bundles import bundled
 from shoal.cli.terminal import (
     complain,
     figures,
@@ -204,7 +204,7 @@ class ReadingOptions:
 
 
 @app.command(cls=options.Command)
-@gathered
+@bundled
 def new(
     file: options.File,
     secret: SecretOptions,
@@ -449,7 +449,7 @@ class LimitOptions:
         return ServiceLimits(**asdict(self))
 
 
-@gathered
+@bundled
 def serve(
     address: AddressOptions,
     limits: LimitOptions,

@@ -6,7 +6,7 @@ one by one, and gives the function the dataclass.
 
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
 from typing import Any, TypeVar, get_type_hints
 
@@ -66,8 +66,14 @@ def _parameters(kind: type[Any]) -> list[inspect.Parameter]:
         inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            default=_default(field),
             annotation=hints[field.name],
         )
         for field in fields(kind)
     ]
+
+
+def _default(field: "Field[Any]") -> Any:
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return inspect.Parameter.empty if field.default is MISSING else field.default

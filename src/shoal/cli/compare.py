@@ -52,9 +52,9 @@ def compare(
 ) -> None:
     """How do two tables differ: records, groups, risks, values, loss?
 
-    Name the columns with a recipe or with --quasi. Where every one has a hierarchy, the loss is
-    known; --type is for these. If A is the input, the loss is also that of all its records, with
-    those that B does not have.
+    Name the columns with a recipe or with --quasi. If each has a hierarchy, the loss is shown; a
+    hierarchy is read by its --type. If A is the input, the loss of all its records is shown too,
+    including those that B does not have.
     """
     from shoal.data.schema import Role
     from shoal.measure.comparing import compare as compare_tables

@@ -38,7 +38,7 @@ def explain(
         str,
         typer.Option(
             metavar="SHARE",
-            help="Of epsilon for the anonymisation, the rest is for the search; 1: fixed levels.",
+            help="Share of epsilon for the anonymisation, not the search; 1: fixed levels.",
         ),
     ] = "0.9",
     rows: Annotated[
@@ -67,7 +67,7 @@ def explain(
         typer.Option(
             metavar="C",
             min=1,
-            help="And of up to C groups of columns a record is in.",
+            help="Counts of up to C groups of columns per record.",
             show_default=False,
         ),
     ] = None,
@@ -82,7 +82,9 @@ def explain(
 
     share = options.share(split, "--split")
     if columns is not None and (counts is None or definition != "standard"):
-        raise ParameterError("--columns goes with --counts, and with --definition standard")
+        raise ParameterError(
+            "goes with --counts and --definition standard", "give both", option="columns"
+        )
     found: explaining.Explanation | explaining.CountExplanation
     if counts is None:
         found = explaining.explain(
@@ -138,7 +140,7 @@ def _pages(found: "Explanation") -> "Iterator[RenderableType]":
         ("delta", exact["delta"] + (f", {exact['delta_row']} for each row" if several else "")),
         ("definition", found.promise.definition),
         ("k, the smallest group", f"{found.k:,}"),
-        ("beta, the chance to be drawn", f"{float(found.beta):.6g}"),
+        ("beta, the chance of being drawn", f"{float(found.beta):.6g}"),
     )
     yield title("What this means for you, if you are one of the people in the table")
     yield figures(
@@ -185,8 +187,8 @@ def _odds(found: "Explanation") -> str:
     return (
         "Whatever somebody knows, anything they conclude from the release is at most "
         f"{odds:.3g} times as likely with your {rows} in the table as without, and at least "
-        f"1/{odds:.3g} times. Somebody who believes with 50 % that you are in the table can "
-        f"believe it with at most {percent(odds / (1 + odds))} afterwards."
+        f"1/{odds:.3g} times. Somebody who believes with probability 50 % that you are in the "
+        f"table believes it with at most {percent(odds / (1 + odds))} afterwards."
     )
 
 

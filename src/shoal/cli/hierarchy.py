@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shoal.cli import options
+from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, give, percent, print_json, printable, show, working
 from shoal.data.kinds import KindName
 from shoal.errors import FileError, ParameterError, plural, spelled
@@ -79,50 +80,88 @@ Separator = Annotated[
 
 WRITING = "What is written"
 OBSERVED = "Instead of a declared domain (the result is marked as derived)"
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        help="Else it is printed.",
-        rich_help_panel=WRITING,
-        show_default=False,
-    ),
-]
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace an existing file.", rich_help_panel=WRITING)
-]
-Written = Annotated[
-    str,
-    typer.Option(
-        "--separator", metavar="CHAR", help="One of ; , | or tab.", rich_help_panel=WRITING
-    ),
-]
-Root = Annotated[
-    str,
-    typer.Option(
-        "--root",
-        metavar="TEXT",
-        help="What everything becomes in the end.",
-        rich_help_panel=WRITING,
-    ),
-]
-Rows = Annotated[
-    Path | None,
-    typer.Option(
-        "--table",
-        metavar="FILE",
-        help="Take the domain from this table …",
-        rich_help_panel=OBSERVED,
-    ),
-]
-Of = Annotated[
-    str | None,
-    typer.Option(
-        "--column", metavar="NAME", help="… and this column of it.", rich_help_panel=OBSERVED
-    ),
-]
+
+
+@dataclass(frozen=True)
+class Writing:
+    """Where a hierarchy goes, and what its root is called."""
+
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Else it is printed.",
+            rich_help_panel=WRITING,
+            show_default=False,
+        ),
+    ] = None
+    separator: Annotated[
+        str,
+        typer.Option(
+            "--separator", metavar="CHAR", help="One of ; , | or tab.", rich_help_panel=WRITING
+        ),
+    ] = ";"
+    root: Annotated[
+        str,
+        typer.Option(
+            "--root",
+            metavar="TEXT",
+            help="What everything becomes in the end.",
+            rich_help_panel=WRITING,
+        ),
+    ] = "*"
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an existing file.", rich_help_panel=WRITING)
+    ] = False
+
+    def require(self) -> None:
+        """FileError if there is a file that may not be replaced."""
+        if self.out is not None and self.out.exists() and not self.force:
+            raise FileError(f"{self.out} exists already", "--force replaces it")
+
+    def put(self, tree: "Hierarchy") -> None:
+        """Write a hierarchy, or print it; on stderr what it has."""
+        from shoal.data.hierarchy.lines import text, write
+
+        separator = options.character(self.separator) or ";"
+        where = ""
+        if self.out is None:
+            give(text(tree, separator))
+        else:
+            write(tree, self.out, separator=separator)
+            levels = ", ".join(f"{tree.cardinality(level):,}" for level in range(tree.height + 1))
+            complain(f"wrote {self.out}: {plural(tree.height + 1, 'level')}, with {levels} values")
+            where = f" ({self.out}.derived says so)"
+        if tree.derived:
+            complain(
+                "warning: derived from the rows, so its shape reveals information about them"
+                f"{where}; declare the domain for a public one"
+            )
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A column of a table whose values are the domain."""
+
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            "--table",
+            metavar="FILE",
+            help="Take the domain from this table …",
+            rich_help_panel=OBSERVED,
+        ),
+    ] = None
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column", metavar="NAME", help="… and this column of it.", rich_help_panel=OBSERVED
+        ),
+    ] = None
+
+
 # The empty lists below are what typer asks for as defaults; nobody changes them (B006).
 Values = Annotated[
     list[str],
@@ -366,6 +405,7 @@ def _print_problems(problems: "Problems") -> None:
 
 
 @making.command("intervals", cls=options.Command)
+@bundled
 def make_intervals(
     low: Annotated[str | None, _number("--low", "The smallest value.")] = None,
     high: Annotated[str | None, _number("--high", "The largest value.")] = None,
@@ -402,12 +442,9 @@ def make_intervals(
     origin: Annotated[
         str, typer.Option(metavar="NUMBER", help="Where widths are counted from.")
     ] = "0",
-    table: Rows = None,
-    column: Of = None,
-    out: Out = None,
-    separator: Written = ";",
-    root: Root = "*",
-    force: Force = False,
+    *,
+    observed: Observed,
+    writing: Writing,
 ) -> None:
     """Intervals of numbers, by widths or cut points, with top and bottom values.
 
@@ -415,9 +452,9 @@ def make_intervals(
     """
     from shoal.data.hierarchy import intervals
 
-    target = _Target.of(out, separator, force)
+    writing.require()
     # Without a table the builder itself says which ends are missing: there are several ways.
-    domain = _Domain.of({"low": low, "high": high}, table, column, kind)
+    domain = _Domain.of({"low": low, "high": high}, observed, kind)
     hierarchy = domain.build(
         intervals,
         widths=options.names(widths),
@@ -429,12 +466,13 @@ def make_intervals(
         kind=kind,
         step=step,
         origin=origin,
-        root=root,
+        root=writing.root,
     )
-    target.put(hierarchy)
+    writing.put(hierarchy)
 
 
 @making.command("dates", cls=options.Command)
+@bundled
 def make_dates(
     first: Annotated[
         str | None,
@@ -451,12 +489,9 @@ def make_dates(
             help="Of week, month, quarter, year, decade, iso-year; finer first.",
         ),
     ] = ["month,quarter,year"],  # noqa: B006
-    table: Rows = None,
-    column: Of = None,
-    out: Out = None,
-    separator: Written = ";",
-    root: Root = "*",
-    force: Force = False,
+    *,
+    observed: Observed,
+    writing: Writing,
 ) -> None:
     """Days in weeks, months, quarters, years or decades.
 
@@ -464,16 +499,17 @@ def make_dates(
     """
     from shoal.data.hierarchy import dates
 
-    target = _Target.of(out, separator, force)
-    domain = _Domain.of({"first": first, "last": last}, table, column, "date")
+    writing.require()
+    domain = _Domain.of({"first": first, "last": last}, observed, "date")
     domain.require("`first` and `last`")
     if domain.observed is None and len(domain.declared) < 2:
         lacking = "last" if first is not None else "first"
         raise ParameterError("the domain has one end", f"give `{lacking}` too")
-    target.put(domain.build(dates, levels=options.names(levels), root=root))
+    writing.put(domain.build(dates, levels=options.names(levels), root=writing.root))
 
 
 @making.command("mask", cls=options.Command)
+@bundled
 def make_mask(
     values: Values = [],  # noqa: B006
     values_from: ValuesFrom = None,
@@ -503,12 +539,9 @@ def make_mask(
     ] = None,
     align: Annotated[Side, typer.Option(help="The side that is not filled.")] = "left",
     kind: Type = "text",
-    table: Rows = None,
-    column: Of = None,
-    out: Out = None,
-    separator: Written = ";",
-    root: Root = "*",
-    force: Force = False,
+    *,
+    observed: Observed,
+    writing: Writing,
 ) -> None:
     """Texts masked from one side, such as postal codes.
 
@@ -516,11 +549,11 @@ def make_mask(
     """
     from shoal.data.hierarchy import mask
 
-    target = _Target.of(out, separator, force)
+    writing.require()
     declared: dict[str, Any] = {"values": _values(values, values_from), "length": length}
     if length is not None:
         declared["alphabet"] = alphabet
-    domain = _Domain.of(declared, table, column, kind)
+    domain = _Domain.of(declared, observed, kind)
     domain.require("`values`, `values_from` or `length`")
     hidden = [_whole(step, "steps") for step in options.names(steps)]
     hierarchy = domain.build(
@@ -531,12 +564,13 @@ def make_mask(
         pad=pad,
         align=align,
         kind=kind,
-        root=root,
+        root=writing.root,
     )
-    target.put(hierarchy)
+    writing.put(hierarchy)
 
 
 @making.command("order", cls=options.Command)
+@bundled
 def make_order(
     sizes: Annotated[
         list[str],
@@ -552,12 +586,9 @@ def make_order(
         bool, typer.Option("--sort", help="Sort the values; else their order is as given.")
     ] = False,
     kind: Type = "text",
-    table: Rows = None,
-    column: Of = None,
-    out: Out = None,
-    separator: Written = ";",
-    root: Root = "*",
-    force: Force = False,
+    *,
+    observed: Observed,
+    writing: Writing,
 ) -> None:
     """Ordered values in runs of neighbours.
 
@@ -565,11 +596,11 @@ def make_order(
     """
     from shoal.data.hierarchy import order
 
-    target = _Target.of(out, separator, force)
-    domain = _Domain.of({"values": _values(values, values_from)}, table, column, kind)
+    writing.require()
+    domain = _Domain.of({"values": _values(values, values_from)}, observed, kind)
     domain.require(VALUES)
     runs = [_sizes(text) for text in options.names(sizes)]
-    target.put(domain.build(order, sizes=runs, sort=sort, kind=kind, root=root))
+    writing.put(domain.build(order, sizes=runs, sort=sort, kind=kind, root=writing.root))
 
 
 def _sizes(text: str) -> int | list[int]:
@@ -579,6 +610,7 @@ def _sizes(text: str) -> int | list[int]:
 
 
 @making.command("group", cls=options.Command)
+@bundled
 def make_group(
     group: Annotated[
         list[str],
@@ -608,10 +640,8 @@ def make_group(
         ),
     ] = None,
     kind: Type = "text",
-    out: Out = None,
-    separator: Written = ";",
-    root: Root = "*",
-    force: Force = False,
+    *,
+    writing: Writing,
 ) -> None:
     """Values in groups that you name.
 
@@ -619,25 +649,23 @@ def make_group(
     """
     from shoal.data.hierarchy import groups, read_groups
 
-    target = _Target.of(out, separator, force)
+    writing.require()
     if bool(group) == (groups_from is not None):
         raise ParameterError("give `group`, or `groups_from` with a file, and not both")
     tree = _named(group) if groups_from is None else read_groups(groups_from)
     whole = _values(values, values_from)
-    target.put(groups(tree, values=whole, rest=rest, kind=kind, root=root))
+    writing.put(groups(tree, values=whole, rest=rest, kind=kind, root=writing.root))
 
 
 @making.command("suppress", cls=options.Command)
+@bundled
 def make_suppress(
     values: Values = [],  # noqa: B006
     values_from: ValuesFrom = None,
     kind: Type = "text",
-    table: Rows = None,
-    column: Of = None,
-    out: Out = None,
-    separator: Written = ";",
-    root: Root = "*",
-    force: Force = False,
+    *,
+    observed: Observed,
+    writing: Writing,
 ) -> None:
     """Values unchanged, or nothing of them.
 
@@ -645,10 +673,10 @@ def make_suppress(
     """
     from shoal.data.hierarchy import suppress
 
-    target = _Target.of(out, separator, force)
-    domain = _Domain.of({"values": _values(values, values_from)}, table, column, kind)
+    writing.require()
+    domain = _Domain.of({"values": _values(values, values_from)}, observed, kind)
     domain.require(VALUES)
-    target.put(domain.build(suppress, kind=kind, root=root))
+    writing.put(domain.build(suppress, kind=kind, root=writing.root))
 
 
 @dataclass(frozen=True)
@@ -659,11 +687,10 @@ class _Domain:
     observed: "Column | None"
 
     @classmethod
-    def of(
-        cls, given: Mapping[str, Any], table: Path | None, column: str | None, kind: str
-    ) -> "_Domain":
+    def of(cls, given: Mapping[str, Any], observed: Observed, kind: str) -> "_Domain":
         import shoal
 
+        table, column = observed.table, observed.column
         declared = {name: value for name, value in given.items() if value is not None}
         if table is None and column is None:
             return cls(declared, None)
@@ -689,38 +716,6 @@ class _Domain:
         if self.observed is not None:
             return derive(self.observed, make, **given)
         return make(**self.declared, **given)
-
-
-@dataclass(frozen=True)
-class _Target:
-    """Where a hierarchy goes: into a file, or to the terminal."""
-
-    out: Path | None
-    separator: str
-
-    @classmethod
-    def of(cls, out: Path | None, separator: str, force: bool) -> "_Target":
-        if out is not None and out.exists() and not force:
-            raise FileError(f"{out} exists already", "--force replaces it")
-        return cls(out, options.character(separator) or ";")
-
-    def put(self, tree: "Hierarchy") -> None:
-        """Write a hierarchy, or print it; on stderr what it has."""
-        from shoal.data.hierarchy.lines import text, write
-
-        where = ""
-        if self.out is None:
-            give(text(tree, self.separator))
-        else:
-            write(tree, self.out, separator=self.separator)
-            levels = ", ".join(f"{tree.cardinality(level):,}" for level in range(tree.height + 1))
-            complain(f"wrote {self.out}: {plural(tree.height + 1, 'level')}, with {levels} values")
-            where = f" ({self.out}.derived says so)"
-        if tree.derived:
-            complain(
-                "warning: derived from the rows, so its shape reveals information about them"
-                f"{where}; declare the domain for a public one"
-            )
 
 
 def _values(given: list[str], file: Path | None) -> list[str] | None:

@@ -30,7 +30,7 @@ def judge(
         list[str],
         typer.Option(
             metavar="A,B,…",
-            help="Columns that classifiers are to predict; takes seconds.",
+            help="Columns for classifiers to predict; takes seconds.",
             show_default=False,
         ),
     ] = [],  # noqa: B006  typer wants a list, and nobody changes it
@@ -57,7 +57,7 @@ def judge(
 
     Records kept, loss by every model, accuracy of classifiers, counts before and after.
 
-    The report tells about the input and is not for release: FILE cannot be beside one.
+    The report reveals information about the input: FILE cannot be beside a release.
     """
     import shoal
     from shoal.studies.judging import NOTICE, refuse_beside_a_release
@@ -66,7 +66,8 @@ def judge(
         refuse_beside_a_release(out)
         if out.exists() and not force:
             raise FileError(
-                f"{out} is there already; give --out another name, or --force to write over it"
+                f"{out} is there already",
+                "give --out another name, or --force to write over it",
             )
     chosen = shoal.Recipe.load(recipe)
     made = shoal.Release.read(release)
@@ -91,7 +92,7 @@ def _pages(found: "Judgement", values: int) -> "Iterator[RenderableType]":
         ("release", f"{found.release}, by {found.method}"),
         ("records", f"{found.records:,}"),
         ("kept", f"{found.kept:,} ({percent(found.share)}), in {plural(found.groups, 'group')}"),
-        *([("chance to be drawn", f"{found.rate:.6g}")] if found.rate is not None else []),
+        *([("chance of being drawn", f"{found.rate:.6g}")] if found.rate is not None else []),
     )
     if found.losses:
         yield title("Loss, from 0 % for the input to 100 % for nothing left")

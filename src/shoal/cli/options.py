@@ -78,7 +78,7 @@ Separator = Annotated[
     str | None,
     typer.Option(
         metavar="CHAR",
-        help="Between the cells of a CSV file; else detected.",
+        help="Separator of a CSV file; detected by default.",
         rich_help_panel=READING,
     ),
 ]
@@ -86,7 +86,7 @@ Quote = Annotated[
     str | None,
     typer.Option(
         metavar="CHAR",
-        help="Around cells of a CSV file, '' for none; else detected.",
+        help="Quote of a CSV file, '' for none; detected by default.",
         rich_help_panel=READING,
     ),
 ]
@@ -94,7 +94,7 @@ Encoding = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Of a CSV file, as utf-8 or cp1252; else detected.",
+        help="Encoding of a CSV file, such as cp1252; detected by default.",
         rich_help_panel=READING,
     ),
 ]
@@ -109,7 +109,7 @@ Types = Annotated[
     typer.Option(
         "--type",
         metavar="NAME=TYPE",
-        help="Of a column: text, integer, float or date.",
+        help="Type of a column: text, integer, float or date.",
         rich_help_panel=READING,
         show_default=False,
     ),
@@ -119,7 +119,7 @@ Hierarchies = Annotated[
     typer.Option(
         "--hierarchy",
         metavar="NAME=FILE",
-        help="Of a column: a CSV file, one line a value.",
+        help="Hierarchy of a column: a CSV file, one line per value.",
         show_default=False,
     ),
 ]
@@ -128,7 +128,7 @@ Root = Annotated[
     typer.Option(
         "--root",
         metavar="TEXT",
-        help="In place of the last level of hierarchy files.",
+        help="Replaces the last level of hierarchy files.",
         rich_help_panel=READING,
     ),
 ]
@@ -137,7 +137,7 @@ AddRoot = Annotated[
     typer.Option(
         "--add-root",
         metavar="TEXT",
-        help="Above the last level of hierarchy files.",
+        help="Goes above the last level of hierarchy files.",
         rich_help_panel=READING,
     ),
 ]
@@ -160,7 +160,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 class Group(TyperGroup):
     """Commands.
 
-    Help shows no type beside a flag, and what cannot be parsed is told in our words.
+    Help shows no type beside a flag, and what cannot be parsed is reported in our words.
     """
 
     def get_params(self, ctx: Any) -> Any:
@@ -204,11 +204,11 @@ class Command(TyperCommand):
 
     def _typed(self) -> dict[str, str]:
         """The options by the names of their parameters, as they are typed."""
-        return {
-            one.name: max(one.opts, key=len)
-            for one in self.params
-            if one.name and one.opts[0].startswith("-")
-        }
+        typed = {}
+        for param in self.params:
+            if param.name and param.opts[0].startswith("-"):
+                typed[param.name] = max(param.opts, key=len)
+        return typed
 
 
 _SENTENCES = (
@@ -232,10 +232,10 @@ def _in_our_words(ctx: Any, args: Iterable[str]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        told = _usage(type(error).__name__, error, given)
-        if told is None:
+        problem = _usage(type(error).__name__, error, given)
+        if problem is None:
             raise
-        raise ParameterError(f"{told}; {ctx.command_path} --help shows more") from None
+        raise ParameterError(problem, f"{ctx.command_path} --help shows more") from None
 
 
 def _usage(name: str, error: Any, given: list[str]) -> str | None:
@@ -249,7 +249,8 @@ def _usage(name: str, error: Any, given: list[str]) -> str | None:
         return f"{error.option_name}: it takes no value"
     if name == "BadOptionUsage":
         several = re.search(r"requires (\d+)", message)
-        return f"{error.option_name}: it takes {several[1] + ' values' if several else 'a value'}"
+        values = f"{several[1]} values" if several else "a value"
+        return f"{error.option_name}: it takes {values}"
     param = getattr(error, "param", None)
     if name == "MissingParameter" and param is not None:
         return f"{_typed(param)} is missing"
@@ -268,13 +269,13 @@ def _usage(name: str, error: Any, given: list[str]) -> str | None:
 
 def _typed(param: Any) -> str:
     """A parameter as people type it, or as the help calls it."""
-    return str(
-        max(param.opts, key=len) if param.opts[0].startswith("-") else param.metavar or param.name
-    )
+    if param.opts[0].startswith("-"):
+        return str(max(param.opts, key=len))
+    return str(param.metavar or param.name)
 
 
 def _value(param: Any, given: list[str]) -> str:
-    """The value that was typed after an option, where it can be told."""
+    """The value that was typed after an option, where it is known."""
     for place, text in enumerate(given):
         option, sign, value = text.partition("=")
         if option in param.opts:
@@ -370,7 +371,8 @@ def hierarchies(
     kinds, files = pairs(types, "--type"), pairs(given, "--hierarchy")
     if not files and (root is not None or add_root is not None):
         raise ParameterError(
-            "--root and --add-root are about the files of --hierarchy; give one, or leave them out"
+            "--root and --add-root are about the files of --hierarchy",
+            "give one, or leave them out",
         )
     return {
         name: read_hierarchy(file, kind=kinds.get(name, "text"), root=root, add_root=add_root)
@@ -390,7 +392,7 @@ class Form:
 
     @property
     def is_default(self) -> bool:
-        """Whether nothing is said about how the cells of a file are separated, quoted and encoded."""
+        """Whether nothing is said about separator, quote and encoding."""
         return self.separator is self.quote is self.encoding is None
 
     def read(

@@ -167,13 +167,15 @@ def _pages(found: "Preview") -> "Iterator[RenderableType]":
 
 def _first_pages(found: "Preview") -> "Iterator[RenderableType]":
     judged = found.all_models is not None
-    head = ["records", *(["kept"] if judged else []), *found.columns]
+    head = ["records", "kept"] if judged else ["records"]
     rows = []
     for group in found.first:
-        kept = ["yes" if group.kept else "no"] if judged else []
-        rows.append([f"{group.records:,}", *kept, *group.values.values()])
+        row = [f"{group.records:,}"]
+        if judged:
+            row.append("yes" if group.kept else "no")
+        rows.append([*row, *group.values.values()])
     yield title(f"The first {plural(len(found.first), 'group')}")
-    yield rows_of(head, *rows)
+    yield rows_of([*head, *found.columns], *rows)
 
 
 _HEAD = ("groups", "records", "share", "loss")

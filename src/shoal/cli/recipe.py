@@ -24,7 +24,7 @@ def new(
             "--out",
             "-o",
             metavar="FILE",
-            help="Where the draft goes; else it is printed.",
+            help="Where the draft goes; printed by default.",
             show_default=False,
         ),
     ] = None,

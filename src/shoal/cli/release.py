@@ -13,6 +13,7 @@ from shoal.errors import FileError, listed, plural
 
 if TYPE_CHECKING:
     from shoal.ledger import Ledger
+    from shoal.recipe import Recipe
     from shoal.releases.facts import Entered
     from shoal.releases.release import Release
 
@@ -28,7 +29,7 @@ def release(
     recipe: options.RecipeFile,
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", metavar="DIR", help="Where both files go.", show_default=False),
+        typer.Option("--out", "-o", metavar="DIR", help="Where the files go.", show_default=False),
     ],
     force: Annotated[
         bool, typer.Option("--force", help="Write over an earlier release in DIR.")
@@ -48,7 +49,7 @@ def release(
         str | None,
         typer.Option(
             metavar="REASON",
-            help="Release though the ledger's γ is not kept, and enter why.",
+            help="Release although the ledger's γ is not kept, and record why.",
             show_default=False,
         ),
     ] = None,
@@ -66,35 +67,27 @@ def release(
     chosen = Recipe.load(recipe)
     # Before the work is done, not after.
     refuse_earlier(chosen.require_place(out, neutralise=neutralise), force)
-    chosen.method()  # what is wrong with it is told before anything is read
+    method = chosen.method()  # what is wrong with it is said before anything is read
     path = ledger or chosen.ledger
-    book = path and opened(path)
+    book = opened(path) if path else None
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
         chosen.promise(table)
-    method = chosen.method()
-    entry = entry_of(method.name)
-    if book and entry.again_note and _again(book, method.name):
-        complain(f"note: {book.path} has an earlier release by {method.name}: {entry.again_note}")
     # Before anything is spent or written.
-    warned = beforehand(method, table)
-    for concern in warned:
-        complain(f"owner only, warning: {concern}")
-    if not book:
-        complain(_NO_LEDGER)
-        for folder in chosen.earlier_beside(out):
-            complain(
-                f"note: {folder} has an earlier release of the same columns; if it is about the "
-                "same people, what both reveal adds up"
-            )
-    if (nodes := chosen.nodes(table)) is not None:
+    warnings = beforehand(method, table)
+    for line in _notes_before(chosen, book, out):
+        complain(line)
+    for warning in warnings:
+        complain(f"owner only, warning: {warning}")
+    nodes = chosen.nodes(table)
+    if nodes is not None:
         complain(f"lattice: {plural(nodes, 'node')}")
     try:
         with working("releasing") as report:
             made = chosen.release(
                 table,
                 out,
-                ledger=book or None,
+                ledger=book,
                 progress=report,
                 override=override,
                 neutralise=neutralise,
@@ -104,24 +97,50 @@ def release(
         for note in getattr(error, "__notes__", ()):
             complain(note)
         raise
-    written = [out / f"{name}.{chosen.format}" for name in ("release", *made.further)]
-    paper = out / "certificate.json"
     show(str(made.certificate), "")
-    complain(f"wrote {', '.join(map(str, written))} and {paper}")
-    if chosen.format == "csv" and not (neutralise or chosen.content.output.neutralise):
-        _warn_of_formulas(made, out)
+    for line in _notes_after(chosen, made, out, neutralise=neutralise):
+        complain(line)
     for line in made.facts.lines():
-        if line not in warned:
+        if line not in warnings:
             complain(f"owner only: {line}")
     if not len(made.table) and table.rows:
         complain(_nothing(made.facts.crowd))
-    if not entry.not_judged:
+    if not entry_of(method.name).not_judged:
         command = shlex.join(["shoal", "judge", str(recipe), "--release", str(out)])
         complain(f"owner only, how good it is: {command}")
-    if made.entry is not None and book:
+    if made.entry is not None and book is not None:
         complain(f"entered in {book.path} as entry {made.entry.number}")
         for line in _entered(made.entry, override):
             complain(line)
+
+
+def _notes_before(chosen: "Recipe", book: "Ledger | None", out: Path) -> "Iterator[str]":
+    """What the owner should know about earlier releases before there is another one."""
+    from shoal.methods.catalogue import entry_of
+
+    method = chosen.method().name
+    if book is None:
+        yield _NO_LEDGER
+        for folder in chosen.earlier_beside(out):
+            yield (
+                f"note: {folder} has an earlier release of the same columns; if it is about the "
+                "same people, what both reveal adds up"
+            )
+        return
+    again = entry_of(method).again_note
+    if again and _again(book, method):
+        yield f"note: {book.path} has an earlier release by {method}: {again}"
+
+
+def _notes_after(
+    chosen: "Recipe", made: "Release", out: Path, *, neutralise: bool
+) -> "Iterator[str]":
+    """What was written, and which cells of it a spreadsheet would run."""
+    written = [out / f"{name}.{chosen.format}" for name in ("release", *made.further)]
+    yield f"wrote {', '.join(map(str, written))} and {out / 'certificate.json'}"
+    is_neutral = neutralise or chosen.content.output.neutralise
+    if chosen.format == "csv" and not is_neutral:
+        yield from _formulas(made, out)
 
 
 def _entered(entry: "Entered", override: str | None) -> "Iterator[str]":
@@ -176,17 +195,18 @@ def refuse_earlier(earlier: list[Path], force: bool) -> None:
         )
 
 
-def _warn_of_formulas(made: "Release", out: Path) -> None:
+def _formulas(made: "Release", out: Path) -> "Iterator[str]":
     """Which columns have texts that spreadsheets run, and what to do without releasing, and
     spending, once more.
     """
     from shoal.data.files import formulas
 
+    again = f"shoal.Release.read({str(out)!r}).write({str(out)!r}, neutralise=True)"
     for name, frame in {"release": made.table, **made.further}.items():
-        if found := formulas(frame):
-            again = f"shoal.Release.read({str(out)!r}).write({str(out)!r}, neutralise=True)"
-            complain(
+        columns = formulas(frame)
+        if columns:
+            yield (
                 f"owner only: {name}.csv has cells that a spreadsheet would run as formulas, in "
-                f"{listed(found)}; give --neutralise next time, and write this release again in "
+                f"{listed(columns)}; give --neutralise next time, and write this release again in "
                 f"Python: {again}"
             )

@@ -81,10 +81,11 @@ def prepare() -> None:
 def _spell(error: UnicodeError) -> tuple[str | bytes, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    one = error.object[error.start]
-    if one in _SPELLED:
-        return _SPELLED[one], error.start + 1
-    return one.encode("ascii", "backslashreplace").decode("ascii"), error.start + 1
+    character = error.object[error.start]
+    spelled = _SPELLED.get(character)
+    if spelled is None:
+        spelled = character.encode("ascii", "backslashreplace").decode("ascii")
+    return spelled, error.start + 1
 
 
 def abandon(stream: IO[str]) -> None:
@@ -103,9 +104,13 @@ def printable(text: str) -> str:
     age\\x1b[2J
     """
     return "".join(
-        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
-        for one in text
+        character if _is_plain(character) else character.encode("unicode_escape").decode()
+        for character in text
     )
+
+
+def _is_plain(character: str) -> bool:
+    return character.isprintable() or character == "\n"
 
 
 def complain(message: str) -> None:
@@ -117,11 +122,12 @@ def complain(message: str) -> None:
 
 
 def warn_exposed(path: "str | os.PathLike[str]") -> None:
-    """A warning if others than its owner may read or change a file that is for the owner alone."""
+    """A warning if anybody but its owner may read or change an owner-only file."""
     from shoal.log.custody import exposed
 
-    if said := exposed(path):
-        complain(f"warning: {said}")
+    warning = exposed(path)
+    if warning:
+        complain(f"warning: {warning}")
 
 
 def show(*things: "RenderableType") -> None:
@@ -138,7 +144,9 @@ def print_json(value: object) -> None:
     unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
     text = json.dumps(finite(value), ensure_ascii=not unicode, indent=2)
     print(
-        "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
+        "".join(
+            character if _is_plain(character) else json.dumps(character)[1:-1] for character in text
+        )
     )
 
 
@@ -154,7 +162,7 @@ def give(text: str) -> None:
         content = text.encode()
     except UnicodeError:
         raise FileError(
-            "the output has a text that is not valid Unicode; correct what is given for it"
+            "the output has a text that is not valid Unicode", "correct the option it comes from"
         ) from None
     sys.stdout.flush()
     raw.write(content)
@@ -177,7 +185,7 @@ def indented(text: str) -> "Padding":
 
 
 def figures(*pairs: tuple[str, str]) -> "Table":
-    """Names and what belongs to them, one a line."""
+    """Names and what belongs to them, one per line."""
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2))

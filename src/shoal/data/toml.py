@@ -19,9 +19,9 @@ from shoal.data.disk import misread, reading
 from shoal.errors import FileError, InputError, ShoalError, listed
 
 __all__ = [
-    "Document",
     "Keys",
     "Place",
+    "TomlFile",
     "at",
     "key",
     "plain_values",
@@ -53,7 +53,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True)
-class Document:
+class TomlFile:
     """A TOML file that was read; `digest` is the SHA-256 of its bytes."""
 
     path: Path
@@ -63,7 +63,7 @@ class Document:
 
 def read(
     path: str | PathLike[str], what: str = "a TOML file", error: type[ShoalError] = FileError
-) -> Document:
+) -> TomlFile:
     """The content of a file; FileError if it is unreadable, the given `error` if it is not TOML.
 
     what: what the file should be, as the message calls it
@@ -92,7 +92,7 @@ def read(
         raise error(
             f"{place} has sections or lists more than {DEEPEST} deep", "write it with fewer levels"
         )
-    return Document(place, content, hashlib.sha256(written).hexdigest())
+    return TomlFile(place, content, hashlib.sha256(written).hexdigest())
 
 
 def _depth(content: object) -> int:

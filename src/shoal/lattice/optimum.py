@@ -2,11 +2,10 @@
 
 For losses that are sums over records and columns. Two facts carry it. Without suppression a node's
 loss needs only the columns' marginals. And a record suppressed at a node is suppressed at every
-finer one, where its values weigh no
-more: so what suppression adds at a node (its *excess*) is a lower bound for the excess of all finer
-nodes. So a box of open nodes is bounded by its coarsest corner, at the price of one evaluation, and
-what stays open is split along the axis that merges most. All boxes go through this side by side, in
-rounds.
+finer one, where its values weigh no more: so what suppression adds at a node (its *excess*) is a
+lower bound for the excess of all finer nodes. So a box of open nodes is bounded by its coarsest
+corner, at the price of one evaluation, and what stays open is split along the axis that merges
+most. All boxes go through this side by side, in rounds. Uses `rollup`; methods that search use it.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,6 +20,9 @@ import numpy.typing as npt
 from shoal.lattice.rollup import Ask, Cells, Floats, Index, Levels, Rollup, Sizes
 
 __all__ = ["Evaluation", "Optimum", "SmallGroups"]
+
+Codes = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 TIE = 1e-9
 """Losses closer than this share of the whole are equal; of equal nodes the first in the order of
@@ -75,6 +77,83 @@ class SmallGroups(NamedTuple):
         return sizes * (sizes < self.size)
 
 
+class _Numbering:
+    """Every node as one number, which can be compared on all axes at once.
+
+    A node has some bits for every free axis, the highest of them unused: subtracting two nodes
+    borrows exactly the unused bits of the axes on which the first is below the second. A *free*
+    axis is one that may take several levels.
+    """
+
+    def __init__(self, low: Levels, high: Levels) -> None:
+        self.low = low
+        self.free = [axis for axis in range(len(low)) if high[axis] > low[axis]]
+        self.shape = [high[axis] - low[axis] + 1 for axis in self.free]
+        self.masks = [(1 << levels.bit_length()) - 1 for levels in self.shape]
+        self.shifts: list[int] = []
+        """Where the bits of each free axis begin."""
+
+        self.guards = 0
+        """The unused bits."""
+
+        bits = 0
+        numbers = np.zeros(self.shape, dtype=np.int64)
+        for place, levels in enumerate(self.shape):
+            numbers += np.arange(levels).reshape(self._along(place)) << bits
+            self.shifts.append(bits)
+            bits += (levels - 1).bit_length() + 1
+            self.guards |= 1 << (bits - 1)
+        assert bits < 64, "a lattice this large is refused before"
+        self.codes: Codes = numbers.ravel()
+        """The numbers of all nodes, in lexicographic order of the free axes."""
+
+    def _along(self, place: int) -> list[int]:
+        """The shape in which a list lies along one free axis."""
+        return [-1 if other == place else 1 for other in range(len(self.free))]
+
+    def added(self, by_axis: Sequence[Sequence[float]]) -> Floats:
+        """For every node the sum over the axes of what each adds at its level."""
+        fixed = [axis for axis in range(len(by_axis)) if axis not in self.free]
+        always = sum(by_axis[axis][0] for axis in fixed)
+        total = np.full(self.shape, always, dtype=np.float64)
+        for place, axis in enumerate(self.free):
+            total += np.reshape(by_axis[axis], self._along(place))
+        return total.ravel()
+
+    def place(self, node: Levels) -> int:
+        """Where a node is in the arrays."""
+        place = 0
+        for axis, levels in zip(self.free, self.shape, strict=True):
+            place = place * levels + node[axis] - self.low[axis]
+        return place
+
+    def node(self, code: int) -> Levels:
+        """The node that has a number."""
+        node = list(self.low)
+        for axis, shift, mask in zip(self.free, self.shifts, self.masks, strict=True):
+            node[axis] += code >> shift & mask
+        return tuple(node)
+
+    def code(self, node: Levels) -> int:
+        """The number of a node."""
+        code = 0
+        for axis, shift in zip(self.free, self.shifts, strict=True):
+            code += (node[axis] - self.low[axis]) << shift
+        return code
+
+    def nodes(self, codes: Sequence[int]) -> list[Levels]:
+        """The nodes that have some numbers."""
+        levels = np.tile(self.low, (len(codes), 1))
+        levels[:, self.free] += np.array(codes)[:, None] >> self.shifts & self.masks
+        return [tuple(node) for node in levels.tolist()]
+
+    def codes_and_places(self, nodes: Sequence[Levels]) -> tuple[list[int], Index]:
+        """The numbers of some nodes, and where they are in the arrays."""
+        steps = np.array(nodes)[:, self.free] - np.array(self.low)[self.free]
+        codes = (steps << self.shifts).sum(axis=1).tolist()
+        return codes, np.ravel_multi_index(tuple(steps.T), self.shape)
+
+
 class Optimum:
     """Search for the least loss.
 
@@ -96,73 +175,50 @@ class Optimum:
         tie: float = TIE,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        low, high = self.low, self.high = between
-        self.rollup, self.level, self.limit, self.progress = rollup, level, limit, progress
+        self.low, self.high = between
+        self.rollup = rollup
+        self.level = level
+        self.limit = limit
+        self.progress = progress
         self.lost = float(sum(suppressed))
-        self._rule, self._large = rule, rollup.rows >= PARALLEL
-        self._free = [axis for axis in range(len(level)) if high[axis] > low[axis]]
-        self._shape = [high[axis] - low[axis] + 1 for axis in self._free]
-        self._masks = [(1 << steps.bit_length()) - 1 for steps in self._shape]
-        plain = [
-            [self._plain(axis, at) for at in range(low[axis], high[axis] + 1)]
-            for axis in range(len(level))
-        ]
-        self.plain: Floats = self._added(plain)
+        self.tie = tie * self.lost * rollup.total
+        self._rule = rule
+        self._large = rollup.rows >= PARALLEL
+        self._numbers = _Numbering(self.low, self.high)
+
+        plain = []
+        cheapest = []
+        for axis, worth in enumerate(suppressed):
+            levels = range(self.low[axis], self.high[axis] + 1)
+            plain.append([self._plain(axis, at) for at in levels])
+            cheapest.append([_least(worth - level[axis][at], worth) for at in levels])
+        self.plain: Floats = self._numbers.added(plain)
         """The loss of every node without suppression, in lexicographic order of the free axes,
         which may take several levels.
         """
-        least = [
-            [float((worth - weights).min(initial=worth)) for weights in levels[at : top + 1]]
-            for levels, worth, at, top in zip(level, suppressed, low, high, strict=True)
-        ]
         # What a suppressed record adds at least, at every node.
-        self._cheapest = self._added(least)
+        self._cheapest = self._numbers.added(cheapest)
         self.excess = np.zeros(len(self.plain))
         """What suppression adds at every node at least, by what is known so far."""
-        self._shifts, self._guards, self._codes = self._numbered()
-        self._spread = [
-            np.array([-inf, *(rollup.spread(axis, at - 1, at) for at in levels)])
-            for axis, levels in ((a, range(low[a] + 1, high[a] + 1)) for a in self._free)
-        ]
+
+        self._spread = [self._spreads(axis) for axis in self._numbers.free]
         self.evaluated: dict[Levels, Evaluation] = {}
-        self.best, self._here = inf, high
+        self.best = inf
+        self._here = self.high
         self.losses: dict[Levels, float] = {}
         """The loss of every evaluated node."""
         self.known: set[int] = set()
         """The codes of the nodes that were bounded or evaluated."""
-        self.tie = tie * self.lost * rollup.total
-
-    def _added(self, by_axis: Sequence[Sequence[float]]) -> Floats:
-        """For every node the sum over the axes of what each adds at its level."""
-        fixed = [axis for axis in range(len(by_axis)) if axis not in self._free]
-        total = np.full(self._shape, sum(by_axis[axis][0] for axis in fixed), dtype=np.float64)
-        for place, axis in enumerate(self._free):
-            total += np.reshape(by_axis[axis], self._along(place))
-        return total.ravel()
-
-    def _numbered(self) -> tuple[list[int], int, npt.NDArray[np.int64]]:
-        """Every node as one number: where the bits of each free axis begin, the unused bits, and
-        the numbers.
-
-        A node has some bits for every free axis, the highest of them unused: subtracting two nodes
-        borrows exactly the unused bits of the axes on which the first is below the second.
-        """
-        shifts, guards, bits = [], 0, 0
-        codes = np.zeros(self._shape, dtype=np.int64)
-        for place, levels in enumerate(self._shape):
-            codes += np.arange(levels).reshape(self._along(place)) << bits
-            shifts.append(bits)
-            bits += (levels - 1).bit_length() + 1
-            guards |= 1 << (bits - 1)
-        assert bits < 64, "a lattice this large is refused before"
-        return shifts, guards, codes.ravel()
-
-    def _along(self, place: int) -> list[int]:
-        """The shape in which a list lies along one free axis."""
-        return [-1 if other == place else 1 for other in range(len(self._free))]
 
     def _plain(self, axis: int, level: int) -> float:
-        return float((self.rollup.marginal(axis, level) * self.level[axis][level]).sum())
+        records = self.rollup.marginal(axis, level)
+        return float((records * self.level[axis][level]).sum())
+
+    def _spreads(self, axis: int) -> Floats:
+        """How much each level of an axis merges that the next finer one separates."""
+        levels = range(self.low[axis] + 1, self.high[axis] + 1)
+        merged = [self.rollup.spread(axis, at - 1, at) for at in levels]
+        return np.array([-inf, *merged])
 
     def run(self) -> Levels | None:
         """The best node; None if every node suppresses more than the limit."""
@@ -177,33 +233,19 @@ class Optimum:
 
     def place(self, node: Levels) -> int:
         """Where a node is in the arrays."""
-        place = 0
-        for axis, steps in zip(self._free, self._shape, strict=True):
-            place = place * steps + node[axis] - self.low[axis]
-        return place
+        return self._numbers.place(node)
 
     def node(self, place: int) -> Levels:
         """The node at a place of the arrays."""
-        return self._node(int(self._codes[place]))
-
-    def _node(self, code: int) -> Levels:
-        node = list(self.low)
-        for axis, shift, mask in zip(self._free, self._shifts, self._masks, strict=True):
-            node[axis] += code >> shift & mask
-        return tuple(node)
-
-    def _code(self, node: Levels) -> int:
-        return sum(
-            (node[axis] - self.low[axis]) << shift
-            for axis, shift in zip(self._free, self._shifts, strict=True)
-        )
+        return self._numbers.node(int(self._numbers.codes[place]))
 
     def evaluate(self, node: Levels, nodes: Index | None = None) -> float:
         """The loss of a node; what it tells about finer ones among the given nodes, or all, is
         kept.
         """
         if node not in self.losses:
-            self._learn([self._code(node)], [self._take(node, self._evaluate(node))], nodes)
+            bound = self._take(node, self._evaluate(node))
+            self._learn([self._numbers.code(node)], [bound], nodes)
         return self.losses[node]
 
     def _descend(self) -> None:
@@ -213,15 +255,9 @@ class Optimum:
         here = self.high
         self.evaluate(here)
         while True:
-            steps = [
-                (*here[:a], here[a] - 1, *here[a + 1 :])
-                for a in range(len(here))
-                if here[a] > self.low[a]
-            ]
-            for step in sorted(steps, key=lambda node: float(self.plain[self.place(node)])):
-                at = self.place(step)
-                hopeless = self.plain[at] + self.excess[at] > self.best + self.tie
-                if step in self.losses or hopeless:
+            for step in sorted(self._finer(here), key=self._loss_without_suppression):
+                hopeful = self._may_be_best(np.array([self.place(step)]))
+                if step in self.losses or not hopeful.all():
                     continue
                 self.evaluate(step)
                 if self._here == step:
@@ -230,18 +266,36 @@ class Optimum:
                 return
             here = self._here
 
+    def _finer(self, node: Levels) -> list[Levels]:
+        """The nodes one level lower on one axis."""
+        finer = []
+        for axis, level in enumerate(node):
+            if level > self.low[axis]:
+                finer.append((*node[:axis], level - 1, *node[axis + 1 :]))
+        return finer
+
+    def _loss_without_suppression(self, node: Levels) -> float:
+        return float(self.plain[self.place(node)])
+
+    def _may_be_best(self, places: Index) -> Bools:
+        """Which nodes, by what is known so far, may lose as little as the best one."""
+        least = self.plain[places] + self.excess[places]
+        return np.asarray(least <= self.best + self.tie, dtype=np.bool_)
+
     def _search(self) -> None:
         """Bound boxes of open nodes by their coarsest corners and split them, until no open node is
         left.
         """
         nodes: Index = np.arange(len(self.plain))
-        box = np.zeros(len(nodes), dtype=np.intp)  # the number of every open node's box, ascending
+        # The number of every open node's box, ascending.
+        box = np.zeros(len(nodes), dtype=np.intp)
         with ThreadPoolExecutor(THREADS) as threads:
             while True:
                 known = np.sort(np.fromiter(self.known, dtype=np.int64))
-                still = self.plain[nodes] + self.excess[nodes] <= self.best + self.tie
-                still &= ~_among(self._codes[nodes], known)
-                nodes, box = nodes[still], box[still]
+                still_open = self._may_be_best(nodes)
+                still_open &= ~_among(self._numbers.codes[nodes], known)
+                nodes = nodes[still_open]
+                box = box[still_open]
                 if not len(nodes):
                     return
                 nodes, box, asks = self._corners(nodes, box, known)
@@ -269,61 +323,73 @@ class Optimum:
         With a group size, the number of suppressed records is enough for a bound: each costs what
         the cheapest one would.
         """
-        levels = np.array([node for node, _ in bounded])[:, self._free]
-        steps = levels - np.array(self.low)[self._free]
-        codes = (steps << self._shifts).sum(axis=1).tolist()
-        places = np.ravel_multi_index(tuple(steps.T), self._shape)
+        codes, places = self._numbers.codes_and_places([node for node, _ in bounded])
         bounds: list[float] = []
         for (node, bound), least in zip(bounded, self._cheapest[places].tolist(), strict=True):
             if isinstance(bound, Evaluation):
                 bounds.append(self._take(node, bound))
+            elif bound <= self.limit:
+                bounds.append(bound * least)
             else:
-                bounds.append(bound * least if bound <= self.limit else inf)
+                bounds.append(inf)
         self._learn(codes, bounds, nodes)
         self.known.update(codes)
         self.excess[places] = np.maximum(self.excess[places], bounds)
-        hopeful = self.plain[places] + self.excess[places] <= self.best + self.tie
-        for place in np.flatnonzero(hopeful).tolist():
+        for place in np.flatnonzero(self._may_be_best(places)).tolist():
             self.evaluate(bounded[place][0], nodes)
         if self.progress is not None:
             self.progress(len(self.known), len(self.plain))
 
-    def _corners(
-        self, nodes: Index, box: Index, known: npt.NDArray[np.int64]
-    ) -> tuple[Index, Index, list[Ask]]:
+    def _corners(self, nodes: Index, box: Index, known: Codes) -> tuple[Index, Index, list[Ask]]:
         """Boxes split until no coarsest corner of one is known; the open nodes in the order of
         their boxes, and the corners.
         """
         while True:
             starts = np.flatnonzero(np.diff(box, prepend=-1))
+            # Number the boxes from 0 on, without gaps.
             box = np.cumsum(np.diff(box, prepend=box[0]) != 0)
-            codes = self._codes[nodes]
-            corner = np.zeros(len(starts), dtype=np.int64)
-            best, split = np.full(len(starts), -inf), np.zeros(len(starts), dtype=np.intp)
-            for place, (shift, mask) in enumerate(zip(self._shifts, self._masks, strict=True)):
-                level = codes >> shift & mask
-                top, bottom = np.maximum.reduceat(level, starts), np.minimum.reduceat(level, starts)
-                corner |= top << shift
-                merged = np.where(top > bottom, self._spread[place][top], -inf)
-                split = np.where(merged > best, place, split)
-                best = np.maximum(best, merged)
+            codes = self._numbers.codes[nodes]
+            corner, split, merged = self._coarsest(codes, starts)
             done = _among(corner, known)
             if not done.any():
-                axes = {
-                    int(code): None if gain == -inf else self._free[place]
-                    for code, place, gain in zip(corner, split, best, strict=True)
-                }
-                levels = np.tile(self.low, (len(axes), 1))
-                steps = np.array(list(axes))[:, None] >> self._shifts & self._masks
-                levels[:, self._free] += steps
-                corners = map(tuple, levels.tolist())
-                return nodes, box, list(zip(corners, axes.values(), strict=True))
-            shifts = np.array(self._shifts)[split][box]
-            masks = np.array(self._masks)[split][box]
-            upper = (codes >> shifts & masks) == (corner[box] >> shifts & masks)
+                return nodes, box, self._asks(corner, split, merged)
+
+            # A box whose corner is known is split: its nodes at the corner's level, and the others.
+            shifts = np.array(self._numbers.shifts)[split][box]
+            masks = np.array(self._numbers.masks)[split][box]
+            level = codes >> shifts & masks
+            top = corner[box] >> shifts & masks
+            upper = level == top
             box = 2 * box + (upper & done[box])
             order = np.argsort(box, kind="stable")
-            nodes, box = nodes[order], box[order]
+            nodes = nodes[order]
+            box = box[order]
+
+    def _coarsest(self, codes: Codes, starts: Index) -> tuple[Codes, Index, Floats]:
+        """The coarsest corner of every box, the free axis to split it along, and how much that
+        merges: −∞ where the box has only one node.
+        """
+        corner = np.zeros(len(starts), dtype=np.int64)
+        split = np.zeros(len(starts), dtype=np.intp)
+        best = np.full(len(starts), -inf)
+        bits = zip(self._numbers.shifts, self._numbers.masks, strict=True)
+        for place, (shift, mask) in enumerate(bits):
+            level = codes >> shift & mask
+            top = np.maximum.reduceat(level, starts)
+            bottom = np.minimum.reduceat(level, starts)
+            corner |= top << shift
+            merged = np.where(top > bottom, self._spread[place][top], -inf)
+            split = np.where(merged > best, place, split)
+            best = np.maximum(best, merged)
+        return corner, split, best
+
+    def _asks(self, corner: Codes, split: Index, merged: Floats) -> list[Ask]:
+        """What to ask about every corner: two boxes may have the same one."""
+        axes: dict[int, int | None] = {}
+        for code, place, gain in zip(corner.tolist(), split, merged, strict=True):
+            axes[code] = None if gain == -inf else self._numbers.free[place]
+        nodes = self._numbers.nodes(list(axes))
+        return list(zip(nodes, axes.values(), strict=True))
 
     def _bound(self, asks: Sequence[Ask]) -> list[tuple[Levels, float | Evaluation]]:
         """What nodes, and those a level finer on an axis, lose, or with a group size at least how
@@ -341,43 +407,55 @@ class Optimum:
         rule = self._rule
         if not isinstance(rule, SmallGroups):
             return rule(node)
-        return self._limited(next(iter(self.rollup.below([(node, None)], rule.size))), rule)
+        small = next(iter(self.rollup.below([(node, None)], rule.size)))
+        return self._limited(small, rule)
 
     def _take(self, node: Levels, evaluation: Evaluation) -> float:
         """Note what a node loses; gives what every finer one adds at least."""
         loss = inf
         if evaluation.suppressed <= self.limit:
-            loss = float(self.plain[self.place(node)]) + evaluation.excess
+            loss = self._loss_without_suppression(node) + evaluation.excess
         self.evaluated[node] = evaluation
         self.losses[node] = loss
-        self.known.add(self._code(node))
+        self.known.add(self._numbers.code(node))
         if loss < self.best:
-            self.best, self._here = loss, node
-        return evaluation.lasting_excess if evaluation.lasting <= self.limit else inf
+            self.best = loss
+            self._here = node
+        if evaluation.lasting > self.limit:
+            return inf
+        return evaluation.lasting_excess
 
     def _learn(self, coarser: Sequence[int], bounds: Sequence[float], nodes: Index | None) -> None:
         """Raise the excess of the given nodes, or of all, to the bounds on coarser ones."""
-        places: Index = np.arange(len(self._codes)) if nodes is None else nodes
-        codes, excess = self._codes[places], self.excess[places]
+        places: Index = np.arange(len(self.plain)) if nodes is None else nodes
+        codes = self._numbers.codes[places]
+        excess = self.excess[places]
+        guards = self._numbers.guards
         pairs = zip(bounds, coarser, strict=True)
-        best = sorted(((bound, code) for bound, code in pairs if bound > 0), reverse=True)
-        for number, (bound, code) in enumerate(best):
-            if number % 16 == 0:  # bounds only fall from here: what has more already is done
+        largest_first = sorted((pair for pair in pairs if pair[0] > 0), reverse=True)
+        for number, (bound, code) in enumerate(largest_first):
+            if number % 16 == 0:
+                # Bounds only fall from here: what has more already is done.
                 short = np.flatnonzero(excess < bound)
                 self.excess[places] = excess
-                places, codes, excess = places[short], codes[short], excess[short]
-                finer, below = np.empty_like(codes), np.empty(len(codes), dtype=np.bool_)
-            np.subtract(code | self._guards, codes, out=finer)
-            np.bitwise_and(finer, self._guards, out=finer)
-            np.equal(finer, self._guards, out=below)
-            np.maximum(excess, bound, out=excess, where=below)
+                places = places[short]
+                codes = codes[short]
+                excess = excess[short]
+                left_guards = np.empty_like(codes)
+                finer = np.empty(len(codes), dtype=np.bool_)
+            # A node is finer if subtracting it borrows none of the unused bits.
+            np.subtract(code | guards, codes, out=left_guards)
+            np.bitwise_and(left_guards, guards, out=left_guards)
+            np.equal(left_guards, guards, out=finer)
+            np.maximum(excess, bound, out=excess, where=finer)
         self.excess[places] = excess
 
     def _limited(self, small: Cells, rule: SmallGroups) -> Evaluation:
         """What suppressing these groups adds."""
         kept = rule.suppressed(small.sizes)
         suppressed = float(kept.sum())
-        weights = [levels[number] for levels, number in zip(self.level, small.levels, strict=True)]
+        by_axis = zip(self.level, small.levels, strict=True)
+        weights = [by_level[level] for by_level, level in by_axis]
         excess = self.lost * suppressed - small.weigh(weights, kept)
         return Evaluation(suppressed, excess, suppressed, excess)
 
@@ -385,10 +463,17 @@ class Optimum:
 def _sorted_together(ask: Ask) -> tuple[int, int]:
     """By which nodes that can be sorted together come together: the axis, and its level."""
     levels, axis = ask
-    return (-1, 0) if axis is None else (axis, levels[axis])
+    if axis is None:
+        return -1, 0
+    return axis, levels[axis]
 
 
-def _among(codes: npt.NDArray[np.int64], known: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+def _least(values: Floats, otherwise: float) -> float:
+    """The smallest of the values and one more."""
+    return float(values.min(initial=otherwise))
+
+
+def _among(codes: Codes, known: Codes) -> Bools:
     """Which of the codes are among those known, which are ascending and more than none."""
     nearest = known.take(np.searchsorted(known, codes), mode="clip")
     return np.asarray(nearest == codes, dtype=np.bool_)

@@ -444,9 +444,8 @@ class Ledger:
         """Enter the certificate of a reserved release, once; then its files may appear.
 
         With the `release` and its `table`, what it shows is remembered. Where the ledger has a γ
-        and nothing
-        bounds the release, they have to be given, and BudgetError is raised if γ is not kept: then
-        the refusal is entered, and nothing may appear.
+        and nothing bounds the release, they have to be given, and BudgetError is raised if γ is not
+        kept: then the refusal is entered, and nothing may appear.
         """
         if release is not None and release.certificate != certificate:
             raise ParameterError(

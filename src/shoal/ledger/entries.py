@@ -2,8 +2,7 @@
 `log`; `account` adds them up and `book` writes them.
 
 Numbers are exact, and texts in JSON. The secret key of a ledger is a fact of its first entry that
-no record
-has: it is for fingerprints alone.
+no record has: it is for fingerprints alone.
 """
 
 from collections.abc import Mapping

@@ -219,7 +219,9 @@ def explain_counts(
     """
     whole(k, "k")
     if columns is not None and definition != "standard":
-        raise ParameterError("goes with the standard definition", option="columns")
+        raise ParameterError(
+            "goes with the standard definition", "take `definition='standard'`", option="columns"
+        )
     promise = _promise(epsilon, delta, definition, rows)
     each, delta_row = per_row(epsilon, delta, rows)
     if columns is None:
@@ -255,7 +257,7 @@ def _promise(
 ) -> DifferentialPrivacy:
     if rows > 1 and definition != "standard":
         raise ParameterError(
-            "the probabilistic definition says nothing of several rows",
+            "needs another definition: the probabilistic one says nothing about several rows",
             "take `definition='standard'`",
             option="rows",
             given=str(rows),

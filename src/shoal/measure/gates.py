@@ -37,14 +37,18 @@ class Amount:
         text = printed(given) if isinstance(given, Fraction) else str(given)
         if text.isdecimal():
             return cls(text, fraction(text, option), False)
-        return cls(text, share(text, option), True)
+        try:
+            return cls(text, share(text, option), True)
+        except ParameterError as error:
+            fix = "it takes a number of records such as 10, or a share such as 1%"
+            raise ParameterError(error.what, fix, option=option, given=text) from None
 
     @property
     def is_all(self) -> bool:
         return self.is_share and self.amount == 1
 
     def is_exceeded(self, number: int, records: int) -> bool:
-        """Whether so many of the records are more than this."""
+        """Whether a number of the records is more than this."""
         return number > (self.amount * records if self.is_share else self.amount)
 
 
@@ -161,11 +165,17 @@ class RiskLimits:
         if _is_exceeded(self.max_at_risk, at_risk, number):
             share = percent(risk.at_risk)
             above = f"{assessment.threshold:g}"
-            yield "max_at_risk", f"{many(at_risk, who)} ({share}) are at risk above {above}"
+            yield (
+                "max_at_risk",
+                f"{many(at_risk, who)} ({share}) {_is(at_risk)} at risk above {above}",
+            )
         uniques = assessment.uniques
         if _is_exceeded(self.max_uniques, uniques, number):
             share = percent(assessment.sample_uniqueness)
-            yield "max_uniques", f"{many(uniques, who)} ({share}) are alone in their group"
+            yield (
+                "max_uniques",
+                f"{many(uniques, who)} ({share}) {_is(uniques)} alone in their group",
+            )
         yield from self._sensitive(assessment)
 
     def _sensitive(self, assessment: Assessment) -> Iterator[tuple[str, str]]:
@@ -203,7 +213,7 @@ def _is_exceeded(limit: object, number: int, records: int) -> bool:
 
 
 REPEATED_FIX = (
-    "Name the column that tells people apart as `person`, or give `rows_are_people` if every row "
+    "Name the column that tells people apart with `person`, or give `rows_are_people` if every row "
     "is a different person"
 )
 
@@ -221,6 +231,10 @@ def _not_judged(assessment: Assessment) -> str:
     if assessment.repeated:
         return f"rows are not people: {repeats(assessment)}. {REPEATED_FIX}"
     return ""
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def many(number: int, who: str) -> str:

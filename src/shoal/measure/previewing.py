@@ -1,7 +1,7 @@
 """`preview`: what becomes of a table at given levels. For its owner: everything here is computed
 from the data without a budget.
 
-Uses `lattice`, `privacy` and `loss`; the command line uses it.
+Uses `lattice`, `privacy` and `loss`; the command line and notebooks use it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -139,7 +139,8 @@ def preview(
     chosen = _levels(table, levels or {})
     for model in models:
         if missing_of(model, Model):
-            raise ParameterError(f"has {described(model)}", "give models", option="models")
+            fix = "give privacy models, such as KAnonymity(5)"
+            raise ParameterError(f"has {described(model)}", fix, option="models")
     bound_models = [bound(model, table) for model in models]
     if isinstance(loss, str) and loss not in LOSSES:
         raise ParameterError(
@@ -191,14 +192,15 @@ def _levels(table: Table, levels: Mapping[str, int]) -> dict[str, int]:
     for name, level in levels.items():
         if name not in chosen:
             raise ParameterError(
-                f"{name!r} is not a quasi-identifying column",
+                f"names {name!r}, which is not a quasi-identifying column",
                 f"these are {listed(chosen)}",
                 option="levels",
             )
         height = table.hierarchy(name).height
         if not 0 <= level <= height:
             raise ParameterError(
-                f"column {name!r} has levels 0 to {height}, not {level}", option="levels"
+                f"asks for level {level} of {name!r}, which has levels 0 to {height}",
+                option="levels",
             )
         chosen[name] = level
     return chosen

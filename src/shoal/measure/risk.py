@@ -1,5 +1,5 @@
-"""How easily people in a table can be recognised: `assess`. Uses `engine`, `counts`, `privacy`; the
-command line uses it.
+"""How easily people in a table can be recognised: `assess`. Uses `counts`, `lattice`, `privacy`;
+the command line uses it.
 
 It looks at columns as they are, in a raw table or in one that is already anonymised, so hierarchies
 are not needed. A group is the records that share their quasi-identifying values; where a column
@@ -203,12 +203,12 @@ def assess(
     both = [name for name in columns if name in others]
     if both:
         raise ColumnError(
-            f"column {both[0]!r} is both quasi-identifying and sensitive; give it one role"
+            f"column {both[0]!r} is both quasi-identifying and sensitive", "give it one role"
         )
     owner_says = table.rows_are_people if rows_are_people is None else rows_are_people
     if person is not None and rows_are_people:
         raise ParameterError(
-            "`person` and `rows_are_people` contradict each other; leave one of them out"
+            "`person` and `rows_are_people` contradict each other", "leave one of them out"
         )
     units = [name for name in (person, household) if name is not None]
     _check_units(table, units, columns, others)
@@ -247,8 +247,9 @@ def assess(
     noticed: tuple[str, ...] = ()
     if person is None and not owner_says:
         named = _columns(table, identifying, table.having(Role.IDENTIFYING))
-        told = table.with_roles(identifying=[name for name in named if name in left_out])
-        noticed = tuple(one.column for one in repeated(told, columns, left_out))
+        unused = [name for name in named if name in left_out]
+        judged = table.with_roles(identifying=unused)
+        noticed = tuple(sign.column for sign in repeated(judged, columns, left_out))
     return Assessment(
         rows=table.rows,
         records=records,
@@ -281,8 +282,8 @@ def _check_units(
     for name in _columns(table, units, ()):
         if name in (*columns, *others):
             raise ColumnError(
-                f"column {name!r} is to tell people or households apart, and is quasi-identifying or "
-                "sensitive too",
+                f"column {name!r} tells people or households apart, and is also quasi-identifying "
+                "or sensitive",
                 "name it once",
             )
         table.require_people(name)
@@ -295,7 +296,7 @@ def _columns(
     for name in names:
         table.require(name)
         if names.count(name) > 1:
-            raise ColumnError(f"column {name!r} is named twice; name it once")
+            raise ColumnError(f"column {name!r} is named twice", "name it once")
     return names
 
 
@@ -522,14 +523,15 @@ def _diversity(
             people = np.bincount(groups.find(each.cells.codes)).astype(np.int64)
             least = _Worst(groups, name, people)
         recursive = models.RecursiveDiversity(name, 1, 2).achieved_c(least)
+        in_order = None
+        if ordered:
+            in_order = models.TCloseness(name, 1, distance="ordered").achieved(groups)
         found[name] = Diversity(
             distinct=models.DistinctDiversity(name, 1).achieved(least),
             entropy=models.EntropyDiversity(name, 1).achieved(least),
             recursive=recursive if isfinite(recursive) else None,
             closeness=models.TCloseness(name, 1).achieved(groups),
-            closeness_ordered=models.TCloseness(name, 1, distance="ordered").achieved(groups)
-            if ordered
-            else None,
+            closeness_ordered=in_order,
             likeness=models.BetaLikeness(name, 1).achieved(groups),
             disclosure=models.DeltaDisclosure(name, 1).achieved(groups),
         )

@@ -1,11 +1,15 @@
-"""What every method keeps, and the road all of them walk. Uses every room above; the methods use it.
+"""What every method keeps, and the road all of them walk.
 
-A method is a frozen dataclass of its parameters. It states its promise from the schema alone, before any data is seen,
-and makes a `Release` from counts and a source of chance. `begin` does once what every release begins with.
+Uses every room above; the methods use it.
 
-A method may also say how many records must share a row for it to be released (`crowd`), what its owner should know before
-anything is spent (`beforehand`), and which levels it searches (`searched`). Whoever asks uses the functions of these names
-here, which know what to answer for a method that does not say.
+A method is a frozen dataclass of its parameters. It states its promise from the schema alone,
+before any data is seen, and makes a `Release` from counts and a source of chance. `begin` does once
+what every release begins with.
+
+A method may also say how many records must share a row for it to be released (`crowd`), what its
+owner should know before anything is spent (`beforehand`), and which levels it searches
+(`searched`). Whoever asks uses the functions of these names here, which know what to answer for a
+method that does not say.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,8 +25,6 @@ from shoal.data.schema import ROW, Role, Schema
 from shoal.data.tables import Table
 from shoal.errors import ParameterError, listed
 from shoal.exact.numbers import Exact
-from shoal.lattice import Lattice
-from shoal.measure.loss import LOSSES, Columnwise, placed
 from shoal.privacy.calculus import delta_concern
 from shoal.privacy.models import Model, parse_model
 from shoal.privacy.promises import Promise, Syntactic
@@ -78,7 +80,7 @@ class WithCrowd(Protocol):
     """A method that releases rows only if enough records share them."""
 
     def crowd(self, schema: Schema) -> int | None:
-        """About how many records must share a row for it to be more likely than not to be released."""
+        """About how many records must share a row to make its release more likely than not."""
         ...
 
 
@@ -87,7 +89,10 @@ class WithConcerns(Protocol):
     """A method that can tell beforehand, by the rows, what its owner should know."""
 
     def beforehand(self, table: Table) -> tuple[str, ...]:
-        """What the owner should know before anything is spent; InfeasibleError if nothing can be released."""
+        """What the owner should know before anything is spent.
+
+        InfeasibleError if nothing can be released.
+        """
         ...
 
 
@@ -101,15 +106,18 @@ class WithSearch(Protocol):
 
 
 def crowd_of(method: Method, schema: Schema) -> int | None:
-    """About how many records must share a row for it to be more likely than not to be released; None where that says nothing.
+    """About how many records must share a row to make its release more likely than not.
 
-    It is computed from the parameters and the schema, which are public.
+    None where that says nothing. It is computed from parameters and schema, which are public.
     """
     return method.crowd(schema) if isinstance(method, WithCrowd) else None
 
 
 def beforehand(method: Method, table: Table) -> tuple[str, ...]:
-    """What the owner should know before a table is released, or anything is spent on it; it reveals the number of rows."""
+    """What the owner should know before a table is released, or anything is spent on it.
+
+    It reveals the number of rows.
+    """
     concerns = list(delta_concerns(getattr(method, "delta", None), table.rows))
     crowd = crowd_of(method, table.schema)
     if crowd is not None and table.rows < crowd:
@@ -130,7 +138,10 @@ def delta_concerns(delta: Exact | None, records: int) -> tuple[str, ...]:
 
 
 def searched(method: Method, schema: Schema) -> Mapping[str, range] | None:
-    """The levels that a method chooses from, for every column that is generalised; None if it searches no lattice."""
+    """The levels that a method chooses from, for every column that is generalised.
+
+    None if it searches no lattice.
+    """
     return method.searched(schema) if isinstance(method, WithSearch) else None
 
 
@@ -179,23 +190,26 @@ def silent(done: int, total: int, what: str) -> None:
 
 
 def granularity_lost(
-    rows: Counts, released: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]
+    records: int, released: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]
 ) -> float | None:
-    """The granularity that records have lost together, from 0 to 1; None where no column has a level.
+    """The granularity that records have lost together, from 0 to 1.
 
-    rows: those that may be used, by the leaves of these hierarchies
-    released: those that are released, by their codes at these levels
+    None where no column has a level. It is what `measure` finds on the whole table, known here
+    from the number of records and the released rows, by their codes at these levels.
     """
     if not trees:
         return None
-    loss = LOSSES["granularity"]
-    assert isinstance(loss, Columnwise)
-    lattice = Lattice(rows.over(list(trees)), trees)
-    weights = loss.weights(lattice)
-    raw = sum(weights.suppressed) * (rows.total - released.total)
-    for name, by_level in zip(trees, weights.level, strict=True):
-        raw += float(by_level[levels[name]][released.column(name)] @ released.count)
-    return placed(loss, lattice, raw, not released.total)
+    # A cell loses the share of its column's domain that it covers, all of it if suppressed.
+    raw = float(len(trees) * (records - released.total))
+    for name, tree in trees.items():
+        covered = tree.cover(levels[name])[released.column(name)]
+        raw += float(covered @ released.count) / tree.leaves
+    input_itself = records * sum(1 / tree.leaves for tree in trees.values())
+    span = len(trees) * records - input_itself
+    if span <= 0:
+        # The input has nothing that could be lost, but for its records.
+        return float(records > 0 and not released.total)
+    return min(max((raw - input_itself) / span, 0.0), 1.0)
 
 
 # What several methods ask for
@@ -222,7 +236,10 @@ def _model(given: Model | str) -> Model:
 
 
 def syntactic(models: tuple[Model, ...], schema: Schema, unit: str | None = None) -> Syntactic:
-    """The promise that every group satisfies some models, where a schema has the columns that these protect."""
+    """The promise that every group satisfies some models.
+
+    ParameterError if the schema does not have the columns that these protect.
+    """
     if not schema.having(Role.QUASI):
         raise ParameterError(
             "the table has no quasi-identifying column to generalise", "give one that role"
@@ -254,7 +271,10 @@ def _short_name(model: Model) -> str:
 
 
 def require_bound(unit: str | None, rows: int, definition: str) -> None:
-    """ParameterError if these do not say how many rows of each person are used, or if the definition is not kept then."""
+    """ParameterError if it is not clear how many rows of each person are used.
+
+    Also if the definition is not kept then.
+    """
     if unit == ROW:
         raise ParameterError(
             "'row' would read like a single row in the promise", "rename that column", option="unit"
@@ -274,14 +294,17 @@ def require_bound(unit: str | None, rows: int, definition: str) -> None:
 
 
 def require_people(method: Any, table: Table) -> None:
-    """ColumnError if people are in several rows of a table, and neither its method nor its owner says what that means."""
+    """ColumnError if people are in several rows, and nobody says what that means.
+
+    The method may say it, or the owner of the table.
+    """
     unit = getattr(method, "person", None) or getattr(method, "unit", None)
     choice = getattr(method, "choice", None)
     require_unit(table, None if unit == ROW else unit, [choice] if choice else [])
 
 
 def people_of(method: Any, table: Table, chance: Chance) -> Table:
-    """The rows that a method may use: at most as many of each person as it says, or all where rows are people."""
+    """The rows that a method may use: as many of each person as it says, all if rows are people."""
     require_people(method, table)
     if method.unit is None:
         return table

@@ -1,9 +1,11 @@
-"""Mondrian: halve the table along one column after the other, for as long as both halves satisfy the models.
+"""Mondrian: halve the table along one column after the other, for as long as both halves satisfy
+the models.
 
-LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity (ICDE 2006). All open parts of the table are cut in
-the same round by a few passes over the distinct rows, so that the work grows with the depth of the cuts, not with their
-number. A baseline: the promise is syntactic, since the cuts are chosen by looking at the data. With splits that are fixed
-beforehand it is semantic: docs/proofs/semantic.md.
+LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity (ICDE 2006). All open parts of
+the table are cut in the same round by a few passes over the distinct rows, so that the work grows
+with the depth of the cuts, not with their number. A baseline: the promise is syntactic, since the
+cuts are chosen by looking at the data. With splits that are fixed beforehand it is semantic:
+docs/proofs/semantic.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.arguments import typed
+from shoal.arguments import keep, typed
 from shoal.chance import Chance
 from shoal.counts import Counts, group, smallest
 from shoal.data import memory
@@ -31,75 +33,86 @@ from shoal.releases.facts import Facts
 from shoal.releases.layout import lay_out, released
 from shoal.releases.release import Release
 
-__all__ = ["Mondrian"]
+__all__ = ["Cuts", "Mondrian", "Partition", "Proposal"]
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
-_HALF = "\0half"  # no column of a table is called so
-_ROW, _PLACE = 200, 20  # bytes a row, and a row and column: measured
+_HALF = "\0half"
+"""The column of halves; no column of a table is called so."""
+
+_ROW, _PLACE = 200, 20
+"""Bytes per row, and per row and column: measured."""
 
 
 @typed
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Mondrian:
     """Multidimensional generalisation under any conjunction of models.
 
-    Strict: records with equal values stay together. `relaxed`: records at the cut itself may go to either side, which
-    gives groups of more even size and ranges that overlap. `ranges` are "boundary", up to the cuts and the ends of the
-    declared domain, or "observed", from the smallest to the largest value in the group as in the paper; the latter need
-    no hierarchy and show the outermost values that occur.
+    Strict: records with equal values stay together. `relaxed`: records at the cut itself may go to
+    either side, which gives groups of more even size and ranges that overlap. `ranges` are
+    "boundary", up to the cuts and the ends of the declared domain, or "observed", from the smallest
+    to the largest value in the group as in the paper; the latter need no hierarchy and show the
+    outermost values that occur.
 
-    `splits` are at the "median" of the records, or in the "middle" of what is left of a column's declared domain. Those in
-    the middle are fixed beforehand: a part is cut along the column of which it covers most, or not at all, and fewer than k
-    records are not released. With boundary ranges and only k-anonymity as model this keeps semantic k-anonymity. It takes a
-    public hierarchy for every released column, all of which must be quasi-identifying.
+    `splits` are at the "median" of the records, or in the "middle" of what is left of a column's
+    declared domain. Those in the middle are fixed beforehand: a part is cut along the column of
+    which it covers most, or not at all, and fewer than k records are not released. With boundary
+    ranges and only k-anonymity as model this keeps semantic k-anonymity. It takes a public
+    hierarchy for every released column, all of which must be quasi-identifying.
 
-    `unit` is the identifying column that tells whose rows belong together: one row of each person is drawn, and only that is
-    used.
+    `unit` is the identifying column that tells whose rows belong together: one row of each person
+    is drawn, and only that is used.
     """
 
     models: tuple[Model, ...]
-    relaxed: bool = False
-    ranges: Literal["boundary", "observed"] = "boundary"
-    splits: Literal["median", "middle"] = "median"
-    unit: str | None = None
+    relaxed: bool
+    ranges: Literal["boundary", "observed"]
+    splits: Literal["median", "middle"]
+    unit: str | None
 
     name: ClassVar[str] = "mondrian"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "models", conjunction(self.models))
-        if self.ranges not in ("boundary", "observed"):
-            raise ParameterError(
-                "is unknown",
-                "it takes 'boundary' or 'observed'",
-                option="ranges",
-                given=repr(self.ranges),
-            )
-        if any(isinstance(model, DeltaPresence) for model in self.models) and (
-            self.relaxed or self.ranges == "observed"
-        ):
-            raise ParameterError(
-                "presence needs every person to look like one group; use Mondrian strict, with boundary ranges"
-            )
-        if self.splits not in ("median", "middle"):
-            raise ParameterError(
-                "is unknown",
-                "it takes 'median' or 'middle'",
-                option="splits",
-                given=repr(self.splits),
-            )
+    def __init__(
+        self,
+        models: Sequence[Model | str],
+        relaxed: bool = False,
+        ranges: Literal["boundary", "observed"] = "boundary",
+        splits: Literal["median", "middle"] = "median",
+        unit: str | None = None,
+    ) -> None:
+        _require_one_of("ranges", ranges, "boundary", "observed")
+        _require_one_of("splits", splits, "median", "middle")
+        keep(
+            self,
+            models=conjunction(models),
+            relaxed=relaxed,
+            ranges=ranges,
+            splits=splits,
+            unit=unit,
+        )
+        self._require_sense()
+
+    def _require_sense(self) -> None:
+        """ParameterError if the parameters do not go together."""
+        loose = self.relaxed or self.ranges == "observed"
+        strict = "use Mondrian strict, with boundary ranges"
+        if loose and any(isinstance(model, DeltaPresence) for model in self.models):
+            raise ParameterError("presence needs every person to look like one group", strict)
         if self.splits == "middle":
-            if self.relaxed or self.ranges == "observed":
-                raise ParameterError(
-                    "splits in the middle look at no value; use Mondrian strict, with boundary ranges"
-                )
+            if loose:
+                raise ParameterError("splits in the middle look at no value", strict)
             if not all(isinstance(model, KAnonymity) for model in self.models):
                 raise ParameterError(
-                    "splits in the middle keep semantic k-anonymity, and no other model; give k-anonymity alone"
+                    "splits in the middle keep semantic k-anonymity, and no other model",
+                    "give k-anonymity alone",
                 )
 
     def promise(self, schema: Schema) -> Promise:
-        """Every group satisfies the models, and that is all; semantic k-anonymity with splits in the middle."""
+        """Every group satisfies the models, and that is all; semantic k-anonymity with splits in
+        the middle.
+        """
         promise = syntactic(self.models, schema, self.unit)
         if self.splits == "median":
             return promise
@@ -114,7 +127,9 @@ class Mondrian:
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """The table in groups that satisfy the models, no record suppressed; with splits in the middle all, if they are few."""
+        """The table in groups that satisfy the models, no record suppressed; with splits in the
+        middle all, if they are few.
+        """
         job = begin(self, table, chance, progress)
         people = job.table
         if self.splits == "middle" and people.rows < self.k:
@@ -135,11 +150,10 @@ class Mondrian:
     def _nothing(self, job: Job) -> Release:
         """No row, in columns of types that do not tell whether there were any."""
         table = job.table
-        rows = table.count(released(table), {}).where(np.zeros(0, dtype=np.bool_))
-        roots = {
-            name: (table.hierarchy(name).labels[-1], np.zeros(0, dtype=np.int64))
-            for name in table.quasi
-        }
+        counts = table.count(released(table), {})
+        rows = counts.where(np.zeros(0, dtype=np.bool_))
+        nobody = np.zeros(0, dtype=np.int64)
+        roots = {name: (table.hierarchy(name).labels[-1], nobody) for name in table.quasi}
         return Release(
             lay_out(table, roots, rows),
             certify(table, self, job.promise, job.chance),
@@ -147,27 +161,36 @@ class Mondrian:
         )
 
 
+def _require_one_of(option: str, given: str, *known: str) -> None:
+    if given not in known:
+        takes = f"it takes {' or '.join(map(repr, known))}"
+        raise ParameterError("is unknown", takes, option=option, given=repr(given))
+
+
 def _visible(columns: Mapping[str, tuple[Sequence[str], npt.NDArray[Any]]]) -> int:
     """How many groups there are to see: cells that show the same ranges are one."""
     codes = [codes for _, codes in columns.values()]
-    return group(
-        list(columns), codes, [max(len(texts), 1) for texts, _ in columns.values()]
-    ).distinct
+    cards = [max(len(texts), 1) for texts, _ in columns.values()]
+    return group(list(columns), codes, cards).distinct
 
 
 def _require_public(schema: Schema) -> None:
-    """What is released depends on the rows by the sizes of groups alone; an error if a column would tell more."""
+    """What is released depends on the rows by the sizes of groups alone; an error if a column would
+    tell more.
+    """
     for name, role in schema.roles.items():
         if role is Role.IDENTIFYING:
             continue
         if role is not Role.QUASI:
             raise ColumnError(
-                f"column {name!r} is {role.value} and would be released as it is, which semantic k-anonymity does not allow; "
-                "make it quasi-identifying, or identifying so that it does not leave"
+                f"column {name!r} is {role.value} and would be released unchanged, which semantic "
+                "k-anonymity does not allow",
+                "make it quasi-identifying, or identifying so that it is not released",
             )
         if name not in schema.hierarchies:
             raise HierarchyError(
-                f"column {name!r} has no hierarchy, so its declared domain is not known; give it one"
+                f"column {name!r} has no hierarchy, so its declared domain is not known",
+                "give it one",
             )
         schema.public(name)
     schema.require_declared()
@@ -179,203 +202,256 @@ def _distinct(table: Table, axes: Sequence[Axis]) -> Counts:
     others = [name for name in released(table) if name not in quasi]
     leaves = {axis.name: 0 for axis in axes if axis.hierarchy}
     rows = table.count([*quasi, *others], leaves)
-    places = [axis.place[codes] for axis, codes in zip(axes, rows.codes, strict=False)]
-    sizes = [axis.size for axis in axes]
     # Leaves are in the order of the tree, places in that of the axis.
-    return group(
-        rows.names,
-        [*places, *rows.codes[len(axes) :]],
-        [*sizes, *rows.cards[len(axes) :]],
-        rows.count,
-    )
+    places = [axis.place[rows.column(axis.name)] for axis in axes]
+    sizes = [axis.size for axis in axes]
+    carried, cards = rows.codes[len(axes) :], rows.cards[len(axes) :]
+    return group(rows.names, [*places, *carried], [*sizes, *cards], rows.count)
+
+
+def _each_alone(rows: Counts) -> Counts:
+    """The same records, each a row of its own: equal ones may part."""
+    each = np.repeat(np.arange(rows.distinct), rows.count)
+    codes = tuple(column[each] for column in rows.codes)
+    return replace(rows, codes=codes, count=np.ones(len(each), dtype=np.int64))
 
 
 @dataclass(eq=False)
 class _Crowd:
     """Rows that the cuts part: the table's, or those of a population it was drawn from."""
 
-    places: Ints  # one line an axis
+    places: Ints
+    """The place of every row along each axis."""
+
     count: Ints
     cell: Ints
 
     @classmethod
     def of(cls, rows: Counts, places: Sequence[npt.NDArray[Any]]) -> "_Crowd":
-        return cls(
-            np.array(places, dtype=np.int64), rows.count, np.zeros(rows.distinct, dtype=np.int64)
-        )
+        """All rows in one cell."""
+        nowhere_cut = np.zeros(rows.distinct, dtype=np.int64)
+        return cls(np.array(places, dtype=np.int64), rows.count, nowhere_cut)
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """One round of cuts, one for every open cell.
+
+    active: the rows of open cells
+    opened: the numbers of these cells
+    local: the place of every active row's cell among them
+    axis: the column along which each is to be cut
+    """
+
+    active: Ints
+    opened: Ints
+    local: Ints
+    axis: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Where the cells of a round are cut: which active rows go right, where left halves end and
+    right ones start.
+    """
+
+    right: Bools
+    ends_left: Ints
+    starts_right: Ints
 
 
 class Partition:
     """The parts of the table, each a box of places, and the rows in each."""
 
     def __init__(self, table: Table, axes: Sequence[Axis], method: Mondrian) -> None:
-        needed = table.rows * (_ROW + _PLACE * len(axes))
         memory.require(
-            needed,
+            table.rows * (_ROW + _PLACE * len(axes)),
             f"cutting {table.rows:,} rows along {len(axes)} columns",
             "use Optimal, or fewer columns",
         )
         rows = _distinct(table, axes)
-        if method.relaxed:  # equal records may part, so each is a row of its own
-            each = np.repeat(np.arange(rows.distinct), rows.count)
-            rows = Counts(
-                rows.names,
-                tuple(codes[each] for codes in rows.codes),
-                rows.cards,
-                np.ones(len(each), dtype=np.int64),
-            )
-        self.rows, self.method = rows, method
-        self.crowd = _Crowd.of(rows, rows.codes[: len(axes)])
+        self.rows = _each_alone(rows) if method.relaxed else rows
+        self.method = method
+        self.middle = method.splits == "middle"
+        self.crowd = _Crowd.of(self.rows, self.rows.codes[: len(axes)])
         self.populations = [
             _population(model, axes) for model in method.models if isinstance(model, DeltaPresence)
         ]
-        self.carried = {name: _carried(table, name, rows) for name in protected(method.models)}
+        self.carried = {name: _carried(table, name, self.rows) for name in protected(method.models)}
         self.sizes = np.array([axis.size for axis in axes], dtype=np.int64)
         self.missing = np.array([axis.missing for axis in axes], dtype=np.int64)
-        self.low = np.zeros((min(rows.distinct, 1), len(axes)), dtype=np.int64)
+        # One cell at first, or none where there are no rows.
+        cells = min(self.rows.distinct, 1)
+        self.low = np.zeros((cells, len(axes)), dtype=np.int64)
         self.high = self.low + self.sizes - 1
-        self.first, self.last = (
-            self.low.copy(),
-            self.high.copy(),
-        )  # the outermost places that occur in a cell
-        self.spent = self.low.astype(
-            np.bool_
-        )  # where the models forbade the cut of a cell along an axis
+        # The outermost places that occur in a cell.
+        self.first, self.last = self.low.copy(), self.high.copy()
+        # Where the models forbade the cut of a cell along an axis.
+        self.spent = self.low.astype(np.bool_)
 
     def cut(self, progress: Progress) -> None:
         """Cut every cell until no cut is allowed."""
         total = self.rows.total
         if not total:
             return
-        if not self.hold([crowd.cell for crowd in (self.crowd, *self.populations)], 1).all():
+        together = [crowd.cell for crowd in (self.crowd, *self.populations)]
+        if not self.hold(together, 1).all():
+            models = " and ".join(map(str, self.method.models))
             raise InfeasibleError(
-                f"even all records together do not satisfy {' and '.join(map(str, self.method.models))}; ask for less"
+                f"even all records together do not satisfy {models}", "ask for less"
             )
         active = np.arange(self.rows.distinct)
         self._look(active)
         while True:
-            near, far = (
-                (self.low, self.high) if self.method.splits == "middle" else (self.first, self.last)
-            )
-            widths = np.where(self.spent, 0, far - near) / np.maximum(self.sizes - 1, 1)
+            widths = self._widths()
             active = active[(widths.max(axis=1) > 0)[self.crowd.cell[active]]]
             progress(total - int(self.crowd.count[active].sum()), total, "cutting the table")
             if not len(active):
                 return
-            self._round(active, widths)
+            self._cut_once(self._propose(active, widths))
 
-    def _round(self, active: Ints, widths: npt.NDArray[np.float64]) -> None:
-        """Propose one cut in every open cell, those of the `active` rows, and make the cuts that the models allow."""
-        crowd = self.crowd
-        opened = np.flatnonzero(np.bincount(crowd.cell[active]))
+    def _widths(self) -> npt.NDArray[np.float64]:
+        """How much of every axis a cell covers, 0 where it may not be cut."""
+        near, far = (self.low, self.high) if self.middle else (self.first, self.last)
+        widths = np.where(self.spent, 0, far - near)
+        return np.asarray(widths / np.maximum(self.sizes - 1, 1))
+
+    def _propose(self, active: Ints, widths: npt.NDArray[np.float64]) -> Proposal:
+        """One cut for every cell of the active rows, along the column that it covers most of."""
+        opened = np.flatnonzero(np.bincount(self.crowd.cell[active]))
+        number = self._numbered(opened)
+        return Proposal(
+            active, opened, number[self.crowd.cell[active]], widths[opened].argmax(axis=1)
+        )
+
+    def _numbered(self, opened: Ints) -> Ints:
+        """The place of every cell among the open ones, or -1."""
         number = np.full(len(self.low), -1)
         number[opened] = np.arange(len(opened))
-        local = number[crowd.cell[active]]
-        axis = widths[opened].argmax(axis=1)
-        if self.method.splits == "middle":
-            ends_left = self._middle(opened, axis)
-            right, starts_right = (
-                crowd.places[axis[local], active] > ends_left[local],
-                ends_left + 1,
-            )
-        else:
-            right, ends_left, starts_right = self.median(active, opened, local, axis)
-        halves = [np.full(len(crowd.cell), 2 * len(opened))]
-        halves[0][active] = 2 * local + right
-        halves += [_parted(population, number, axis, ends_left) for population in self.populations]
+        return number
+
+    def _cut_once(self, proposed: Proposal) -> None:
+        """Make the cuts that the models allow."""
+        opened, axis = proposed.opened, proposed.axis
+        cuts = self._middle(proposed) if self.middle else self.median(proposed)
+        halves = self._halves(proposed, cuts)
         held = self.hold(halves, 2 * len(opened))
-        made = held[: 2 * len(opened) : 2] & held[1 : 2 * len(opened) : 2]
-        if self.method.splits == "middle":
-            self.spent[opened[~made]] = (
-                True  # another column instead would tell that this one had been tried
-            )
+        allowed = held[: 2 * len(opened) : 2] & held[1 : 2 * len(opened) : 2]
+        if self.middle:
+            # To try another column instead would reveal that this one had been tried.
+            self.spent[opened[~allowed]] = True
         else:
-            self.spent[opened[~made], axis[~made]] = True
+            self.spent[opened[~allowed], axis[~allowed]] = True
         # The left half keeps its cell's number, the right half gets the next free one.
         right_of = np.full(2 * len(opened) + 1, -1)
-        right_of[1::2][made] = len(self.low) + np.arange(made.sum())
-        for half, part in zip(halves, (crowd, *self.populations), strict=True):
+        right_of[1::2][allowed] = len(self.low) + np.arange(allowed.sum())
+        for half, part in zip(halves, (self.crowd, *self.populations), strict=True):
             part.cell = np.where(right_of[half] < 0, part.cell, right_of[half])
-        self._split(opened[made], axis[made], ends_left[made], starts_right[made])
-        self._look(active[made[local]])
+        self._split(
+            opened[allowed], axis[allowed], cuts.ends_left[allowed], cuts.starts_right[allowed]
+        )
+        self._look(proposed.active[allowed[proposed.local]])
 
-    def _middle(self, cells: Ints, axis: Ints) -> Ints:
-        """Where the left halves end: the middle of what is left of the domain, in which a missing value has no part."""
-        low, high = self.low[cells, axis], self.high[cells, axis]
-        last: Ints = high - (high == self.missing[axis])
-        return (low + last) // 2
+    def _halves(self, proposed: Proposal, cuts: Cuts) -> list[Ints]:
+        """The half of every row, and of everyone in a population; a number above all halves if its
+        cell is not open.
+        """
+        rows = np.full(len(self.crowd.cell), 2 * len(proposed.opened))
+        rows[proposed.active] = 2 * proposed.local + cuts.right
+        number = self._numbered(proposed.opened)
+        return [
+            rows,
+            *(_parted(each, number, proposed.axis, cuts.ends_left) for each in self.populations),
+        ]
 
-    def median(
-        self, active: Ints, opened: Ints, local: Ints, axis: Ints
-    ) -> tuple[npt.NDArray[np.bool_], Ints, Ints]:
-        """Which active rows go right, where the left halves end and where the right ones start."""
-        crowd = self.crowd
-        place = crowd.places[axis[local], active]
+    def _middle(self, proposed: Proposal) -> Cuts:
+        """Cuts in the middle of what is left of the domain; a missing value is no part of it."""
+        opened, axis = proposed.opened, proposed.axis
+        low, high = self.low[opened, axis], self.high[opened, axis]
+        last = high - (high == self.missing[axis])
+        ends_left: Ints = (low + last) // 2
+        return Cuts(self._right_of(proposed, ends_left), ends_left, ends_left + 1)
+
+    def _right_of(self, proposed: Proposal, ends_left: Ints) -> Bools:
+        """Which active rows lie behind where their cell's left half ends."""
+        right: Bools = self._places(proposed) > ends_left[proposed.local]
+        return right
+
+    def _places(self, proposed: Proposal) -> Ints:
+        """The places of active rows along the axis of their cell."""
+        return self.crowd.places[proposed.axis[proposed.local], proposed.active]
+
+    def median(self, proposed: Proposal) -> Cuts:
+        """Cuts at the median of each cell's records."""
+        opened, local, axis = proposed.opened, proposed.local, proposed.axis
+        place = self._places(proposed)
         first, last = self.first[opened, axis], self.last[opened, axis]
-        # One histogram of places for all cells, laid end to end; the median is where half of a cell's records are reached.
+        # One histogram of places for all cells, laid end to end; the median is where half of a
+        # cell's records are reached.
         ends = np.cumsum(last - first + 1)
         starts = ends - (last - first + 1)
-        heights = _total(starts[local] + place - first[local], crowd.count[active], int(ends[-1]))
+        count = self.crowd.count[proposed.active]
+        heights = _total(starts[local] + place - first[local], count, int(ends[-1]))
         climbed = np.cumsum(heights)
         before_cell = climbed[starts] - heights[starts]
         records = climbed[ends - 1] - before_cell
-        median = np.searchsorted(climbed, before_cell + (records + 1) // 2)
+        half = (records + 1) // 2
+        median = np.searchsorted(climbed, before_cell + half)
         upto, at = climbed[median] - before_cell, heights[median]
         middle = median - starts + first
         if self.method.relaxed:
-            stay = (records + 1) // 2 - (
-                upto - at
-            )  # of those at the median, so that the halves are even
+            # Of those at the median, so many stay that the halves are even.
+            stay = half - (upto - at)
             tied = place == middle[local]
-            right: npt.NDArray[np.bool_] = (place > middle[local]) | (
-                tied & ~_spread(tied, local, stay, at)
-            )
+            goes = tied & ~_spread(tied, local, stay, at)
+            right: Bools = (place > middle[local]) | goes
             ends_left, starts_right = middle, np.where(stay < at, middle, middle + 1)
             went_left = upto - at + stay
         else:
-            after = (
-                records - upto >= upto - at
-            )  # whether the more even of the two cuts there is after the median
-            ends_left, went_left = (
-                np.where(after, middle, middle - 1),
-                np.where(after, upto, upto - at),
-            )
+            # The more even of the two cuts there may be after the median, or before it.
+            after = records - upto >= upto - at
+            ends_left = np.where(after, middle, middle - 1)
+            went_left = np.where(after, upto, upto - at)
             right, starts_right = place > ends_left[local], ends_left + 1
         # Where only missing values go right, the left half keeps all that is not missing.
         alone = (last == self.missing[axis]) & (went_left + heights[ends - 1] == records)
-        ends_left, starts_right = (
-            np.where(alone, last - 1, ends_left),
-            np.where(alone, last, starts_right),
+        return Cuts(
+            right, np.where(alone, last - 1, ends_left), np.where(alone, last, starts_right)
         )
-        return right, ends_left, starts_right
 
     def _split(self, cells: Ints, axis: Ints, ends_left: Ints, starts_right: Ints) -> None:
+        """Add the right halves of some cells."""
         low, high = self.low[cells], self.high[cells]
         low[np.arange(len(cells)), axis] = starts_right
         self.high[cells, axis] = ends_left
-        self.low, self.high = np.vstack([self.low, low]), np.vstack([self.high, high])
-        self.first, self.last = np.vstack([self.first, low]), np.vstack([self.last, high])
+        self.low = np.vstack([self.low, low])
+        self.high = np.vstack([self.high, high])
+        self.first = np.vstack([self.first, low])
+        self.last = np.vstack([self.last, high])
         self.spent[cells] = False
         self.spent = np.vstack([self.spent, np.zeros_like(low, dtype=np.bool_)])
 
     def _look(self, rows: Ints) -> None:
-        """Find the outermost places that occur in the cells of some rows, which are all the rows of their cells."""
+        """Find the outermost places that occur in the cells of some rows, which are all the rows of
+        their cells.
+        """
         cells = self.crowd.cell[rows]
         for j, places in enumerate(self.crowd.places):
             seen = places[rows]
-            first, last = np.full(len(self.low), self.sizes[j]), np.full(len(self.low), -1)
+            first = np.full(len(self.low), self.sizes[j])
+            last = np.full(len(self.low), -1)
             np.minimum.at(first, cells, seen)
             np.maximum.at(last, cells, seen)
             self.first[:, j] = np.where(last < 0, self.first[:, j], first)
             self.last[:, j] = np.where(last < 0, self.last[:, j], last)
 
-    def hold(self, halves: Sequence[Ints], number: int) -> npt.NDArray[np.bool_]:
-        """Which halves satisfy all models; what is in none of them has the number after the last."""
-        if self.method.splits == "middle":  # halves may be empty, which a group never is
-            return _total(halves[0], self.crowd.count, number + 1)[:number] >= self.method.k
-        tree = Hierarchy(
-            (("",) * (number + 1),), (np.arange(number + 1, dtype=smallest(number + 1)),)
-        )
+    def hold(self, halves: Sequence[Ints], number: int) -> Bools:
+        """Which halves satisfy all models; what is in none has the number after the last."""
+        if self.middle:  # halves may be empty, which a group never is
+            sizes = _total(halves[0], self.crowd.count, number + 1)
+            return sizes[:number] >= self.method.k
+        leaves = np.arange(number + 1, dtype=smallest(number + 1))
+        tree = Hierarchy((("",) * (number + 1),), (leaves,))
         counts = _tally(halves[0], number + 1, self.carried, self.crowd.count)
         groups = Lattice(counts, {_HALF: tree}).groups((0,))
         populations = iter(zip(halves[1:], self.populations, strict=True))
@@ -389,10 +465,10 @@ class Partition:
 
     def labelled(self, j: int, axis: Axis) -> tuple[list[str], Ints]:
         """The texts of a column in the release, and every row's code among them."""
-        low, high = (
-            (self.low, self.high) if self.method.ranges == "boundary" else (self.first, self.last)
-        )
-        runs, code = np.unique(low[:, j] * axis.size + high[:, j], return_inverse=True)
+        low, high = self.low[:, j], self.high[:, j]
+        if self.method.ranges == "observed":
+            low, high = self.first[:, j], self.last[:, j]
+        runs, code = np.unique(low * axis.size + high, return_inverse=True)
         texts, read = [], {}
         for low_end, high_end in (divmod(run, axis.size) for run in runs.tolist()):
             text = axis.text(low_end, high_end)
@@ -401,7 +477,8 @@ class Partition:
             else:  # a label that says less
                 read[text] = axis.run(text) or (axis.size, axis.size)
             texts.append(text)
-        # By what they are read as: the order of ranges would tell apart those that show the same text.
+        # By what they are read as: the order of ranges would tell apart those that show the same
+        # text.
         ordered = sorted(read, key=lambda text: (read[text], text))
         known = {text: place for place, text in enumerate(ordered)}
         places = np.array([known[text] for text in texts], dtype=np.int64)
@@ -409,27 +486,32 @@ class Partition:
 
 
 def _population(model: DeltaPresence, axes: Sequence[Axis]) -> _Crowd:
+    """The people whom the table was drawn from, by the table's axes."""
     rows = model.population
     for axis in axes:
-        if axis.name not in rows.names or rows.cards[rows.names.index(axis.name)] != len(
-            axis.place
-        ):
+        known = axis.name in rows.names
+        if not known or rows.cards[rows.names.index(axis.name)] != len(axis.place):
             raise ColumnError(
-                f"the population of {model} does not have column {axis.name!r} coded by the table's hierarchy"
+                f"the population of {model} does not have column {axis.name!r} coded by the "
+                "table's hierarchy"
             )
-    return _Crowd.of(rows, [axis.place[rows.codes[rows.names.index(axis.name)]] for axis in axes])
+    return _Crowd.of(rows, [axis.place[rows.column(axis.name)] for axis in axes])
 
 
 def _parted(people: _Crowd, number: Ints, axis: Ints, ends_left: Ints) -> Ints:
-    """The half of everyone in a population; `number` is the place of a cell among those cut, or -1."""
+    """The half of everyone in a population; `number` is the place of a cell among those cut."""
     local = number[people.cell]
     place = people.places[axis[local], np.arange(len(local))]
-    return np.where(local < 0, 2 * len(axis), 2 * local + (place > ends_left[local]))
+    half = 2 * local + (place > ends_left[local])
+    # Those whose cell is not cut have a number above all halves.
+    return np.where(local < 0, 2 * len(axis), half)
 
 
 def _carried(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], int]:
-    """A column as the models expect it: leaves where it has a hierarchy, else its own codes; and how many there are."""
-    codes = rows.codes[rows.names.index(name)]
+    """A column as the models expect it: leaves if it has a hierarchy, else its own codes; and how
+    many there are.
+    """
+    codes = rows.column(name)
     if name in table.hierarchies:
         return table.leaf_of(name)[codes], len(table.hierarchy(name).maps[0])
     return codes, max(len(table.keys(name)), 1)
@@ -439,32 +521,31 @@ def _tally(
     half: Ints, halves: int, carried: Mapping[str, tuple[npt.NDArray[Any], int]], count: Ints
 ) -> Counts:
     """The counts of halves and carried columns."""
-    columns = [half, *(codes for codes, _ in carried.values())]
-    return group(
-        [_HALF, *carried], columns, [halves, *(card for _, card in carried.values())], count
-    )
+    codes: list[npt.NDArray[Any]] = [half, *(column for column, _ in carried.values())]
+    cards = [card for _, card in carried.values()]
+    return group([_HALF, *carried], codes, [halves, *cards], count)
 
 
-def _spread(
-    tied: npt.NDArray[np.bool_], cell: Ints, chosen: Ints, of: Ints
-) -> npt.NDArray[np.bool_]:
-    """Picks `chosen[c]` of the `of[c]` tied rows of every cell c, evenly along their canonical order.
+def _spread(tied: Bools, cell: Ints, chosen: Ints, of: Ints) -> Bools:
+    """Picks `chosen[c]` of the `of[c]` tied rows of every cell c, evenly along their canonical
+    order.
 
-    That order ends with the sensitive values: taking the first ones would part the values instead of spreading them.
+    That order ends with the sensitive values: taking the first ones would part the values instead
+    of spreading them.
     """
     rows = np.flatnonzero(tied)
     rows = rows[np.argsort(cell[rows], kind="stable")]
-    its = cell[rows]
-    rank = np.arange(len(rows)) - np.searchsorted(its, its)
+    cells = cell[rows]
+    rank = np.arange(len(rows)) - np.searchsorted(cells, cells)
+    share, among = chosen[cells], of[cells]
     picked = np.zeros(len(tied), dtype=np.bool_)
-    picked[rows] = (rank + 1) * chosen[its] // of[its] > rank * chosen[its] // of[its]
+    picked[rows] = (rank + 1) * share // among > rank * share // among
     return picked
 
 
 def _total(places: npt.NDArray[Any], weights: Ints, size: int) -> Ints:
-    return np.bincount(places, weights, size).astype(
-        np.int64
-    )  # floats are exact up to 2**53 records
+    """The sum of weights at every place; floats are exact up to 2**53 records."""
+    return np.bincount(places, weights, size).astype(np.int64)
 
 
 ENTRY = Entry(

@@ -1,4 +1,5 @@
-"""Noisy counts (Li and Li), and k-DGS: every distinct row with a count, after a generalisation that no row decides.
+"""Noisy counts (Li and Li), and k-DGS: every distinct row with a count, after a generalisation that
+no row decides.
 
 `noisy` draws the counts; `Columns` uses it too. Uses `privacy.noise` and `chance`.
 """
@@ -20,7 +21,14 @@ from shoal.data.tables import Table
 from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, whole
-from shoal.methods import Progress, Schema, begin, delta_concerns, require_bound
+from shoal.methods import (
+    Progress,
+    Schema,
+    begin,
+    delta_concerns,
+    granularity_lost,
+    require_bound,
+)
 from shoal.methods.entry import Entry
 from shoal.privacy.calculus import Definition, definition_of, delta_of, per_row
 from shoal.privacy.noise import ONE, NoisyCountParameters, noise_scale, noisy_count_parameters
@@ -42,17 +50,21 @@ K = 10
 @typed
 @dataclass(frozen=True, init=False)
 class NoisyCounts:
-    """Distinct rows with noisy counts that keep (ε, δ)-differential privacy and semantic k-anonymity.
+    """Distinct rows with noisy counts that keep (ε, δ)-differential privacy and semantic
+    k-anonymity.
 
-    A row that fewer than k records share is never released; the more share it, the more surely it is, with its count up to
-    noise. All released columns count when rows are told apart. With a δ of 0 every row of the declared domain gets a count,
-    whether or not a record has it, and there is no k.
+    A row that fewer than k records share is never released; the more share it, the more surely it
+    is, with its count up to noise. All released columns count when rows are told apart. With a δ of
+    0 every row of the declared domain gets a count, whether or not a record has it, and there is no
+    k.
 
     epsilon, delta: the promise; ε may be "ln(2)"
     k: how many records must share a row, at least; 10 unless given
     definition: "probabilistic", as in the paper, or "standard", which releases more
-    levels: for columns with a hierarchy the level that they are generalised to, chosen without looking at the rows
-    unit: the identifying column that tells whose rows belong together; each person gives at most `rows` of them
+    levels: for columns with a hierarchy the level that they are generalised to, chosen without
+        looking at the rows
+    unit: the identifying column that tells whose rows belong together; each person gives at most
+        `rows` of them
     counts: release each distinct row once, with a column `count`, instead of repeating it
 
     >>> from shoal import demo
@@ -91,11 +103,14 @@ class NoisyCounts:
                 "with a `delta` of 0 every row of the domain gets a count, so there is no k",
                 "leave out `k`",
             )
+        least: int | None = None
+        if exact:
+            least = K if k is None else whole(k, "k")
         keep(
             self,
             epsilon=Epsilon.of(epsilon),
             delta=exact,
-            k=whole(K if k is None else k, "k") if exact else None,
+            k=least,
             definition=definition_of(definition),
             levels=levels,
             unit=unit,
@@ -106,7 +121,9 @@ class NoisyCounts:
         require_bound(unit, self.rows, self.definition if exact else "standard")
 
     def promise(self, schema: Schema) -> DifferentialPrivacy:
-        """(ε, δ) under the definition, for one row or one person; and semantic k-anonymity where that is one row."""
+        """(ε, δ) under the definition, for one row or one person; and semantic k-anonymity where
+        that is one row.
+        """
         self._noise()  # what cannot be released is refused before a ledger counts it
         schema.require_unit(self.unit)
         schema.require_declared()
@@ -127,13 +144,15 @@ class NoisyCounts:
         )
 
     def crowd(self, schema: Schema) -> int | None:
-        """How many records must share a row for it to be more likely than not to be released; None without a δ."""
+        """How many records must share a row for it to be more likely than not to be released; None
+        without a δ.
+        """
         return self._noise().half
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """The rows that were drawn with the counts that were drawn, in the order of their values."""
+        """The rows drawn with the counts drawn, in the order of their values."""
         job = begin(self, table, chance, progress)
         job.progress(0, 2, "counting rows")
         _, levels = fixed(job.schema, self.levels)
@@ -206,7 +225,9 @@ class NoisyCounts:
 
 @dataclass(frozen=True)
 class _Noise:
-    """The scale of the noise, and the chances of the practical matrix; None of these where ε is kept alone."""
+    """The scale of the noise, and the chances of the practical matrix; None of these where ε is
+    kept alone.
+    """
 
     scale: Fraction
     parameters: NoisyCountParameters | None
@@ -220,10 +241,12 @@ class _Noise:
 @typed
 @dataclass(frozen=True)
 class KDGS:
-    """Deterministic generalisation and suppression: rows at fixed levels, without those that fewer than k records share.
+    """Deterministic generalisation and suppression: rows at fixed levels, without those that fewer
+    than k records share.
 
-    Keeps semantic k-anonymity, and no differential privacy: counts are exact. `unit` is the identifying column that tells
-    whose rows belong together: one row of each person is drawn, and only that is used.
+    Keeps semantic k-anonymity, and no differential privacy: counts are exact. `unit` is the
+    identifying column that tells whose rows belong together: one row of each person is drawn, and
+    only that is used.
 
     >>> from shoal import demo
     >>> people = demo.table()
@@ -261,7 +284,7 @@ class KDGS:
         """The rows that at least k records share."""
         job = begin(self, table, chance, progress)
         job.progress(0, 1, "counting rows")
-        _, levels = fixed(job.schema, self.levels)
+        trees, levels = fixed(job.schema, self.levels)
         rows = job.table.count(job.schema.released, levels)
         released = rows.where(rows.count >= self.k)
         certificate = certify(
@@ -275,6 +298,7 @@ class KDGS:
             kept=released.total,
             groups=released.over(grouping(job.table)).distinct,
             crowd=self.k,
+            loss=granularity_lost(rows.total, released, trees, levels),
         )
         return Release(result, certificate, facts)
 
@@ -289,7 +313,9 @@ def noisy(
     order = np.argsort(place, kind="stable")
     released = np.zeros(len(large), dtype=np.bool_)
     values, starts = np.unique(place[order], return_index=True)
-    for value, alike in zip(values.tolist(), np.split(order, starts)[1:], strict=True):
+    # Rows that occur equally often are withheld with the same chance, drawn together.
+    runs = np.split(order, starts)[1:]
+    for value, alike in zip(values.tolist(), runs, strict=True):
         withheld = Fraction(parameters.withheld[value], ONE)
         released[alike] = ~chance.bernoulli(withheld, len(alike))
     taken = large[released]

@@ -1,7 +1,9 @@
-"""The globally optimal full-domain generalisation under any conjunction of models, with suppression. A baseline.
+"""The globally optimal full-domain generalisation under any conjunction of models, with
+suppression. A baseline.
 
-Every column gets one level for the whole table; groups that fail a model are suppressed, up to a limit; of all nodes of
-the lattice the one that loses least is released. The promise is syntactic, since the choice looks at the data.
+Every column gets one level for the whole table; groups that fail a model are suppressed, up to a
+limit; of all nodes of the lattice the one that loses least is released. The promise is syntactic,
+since the choice looks at the data.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +13,6 @@ from math import inf
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal.arguments import keep, typed
 from shoal.chance import Chance
@@ -68,9 +69,10 @@ class OptimalFacts(Facts):
 class Optimal:
     """Full-domain generalisation that loses least.
 
-    `suppression` is the largest share of records that may be suppressed; `floor` and `ceiling` bound the levels of columns.
-    `loss` is a loss model or its name. `suppressed` says whether suppressed records are dropped or starred. `unit` is the
-    identifying column that tells whose rows belong together: one row of each person is drawn, and only that is used.
+    `suppression` is the largest share of records that may be suppressed; `floor` and `ceiling`
+    bound the levels of columns. `loss` is a loss model or its name. `suppressed` says whether
+    suppressed records are dropped or starred. `unit` is the identifying column that tells whose
+    rows belong together: one row of each person is drawn, and only that is used.
     """
 
     models: tuple[Model, ...]
@@ -163,7 +165,9 @@ class Optimal:
 @owner_only
 @dataclass(frozen=True)
 class BestNode:
-    """The best node, its raw loss, how many records it suppresses, and how many nodes had to be evaluated."""
+    """The best node, its raw loss, how many records it suppresses, and how many nodes had to be
+    evaluated.
+    """
 
     node: Node
     loss: float
@@ -178,9 +182,11 @@ def search(
     suppression: Fraction | int = 0,
     progress: Progress = silent,
 ) -> BestNode:
-    """The node with the least loss whose failing groups hold at most the given share of the records.
+    """The node with the least loss whose failing groups hold at most the given share of the
+    records.
 
-    Of nodes with equal loss the first in the order of the columns is taken. InfeasibleError if there is none.
+    Of nodes with equal loss the first in the order of the columns is taken. InfeasibleError if
+    there is none.
     """
     limit = int(suppression * lattice.total)
     largest = LARGEST if isinstance(loss, Columnwise) else ENUMERATED
@@ -243,7 +249,9 @@ class _Suppression:
     weights: Weights
 
     def __call__(self, levels: tuple[int, ...]) -> Evaluation:
-        """Also for hereditary models alone: what these suppress is suppressed at every finer node too."""
+        """Also for hereditary models alone: what these suppress is suppressed at every finer node
+        too.
+        """
         groups = self.lattice.groups(self.lattice.rollup.columns_of(levels))
         suppressed, added = self._excess(groups, self.models)
         lasting = [model for model in self.models if model.hereditary]
@@ -254,12 +262,14 @@ class _Suppression:
         return Evaluation(suppressed, added, *self._excess(groups, lasting))
 
     def _excess(self, groups: Groups, models: Sequence[Model]) -> tuple[int, float]:
-        """How many records some models suppress, and what that adds to the loss of the node itself."""
+        """How many records some models suppress, and what that adds to the node's own loss."""
         by_column = zip(self.weights.level, groups.node, strict=True)
         at_node = [by_level[level] for by_level, level in by_column]
-        sizes: npt.NDArray[np.int64] = np.where(holds_all(models, groups), 0, groups.sizes)
+        held = holds_all(models, groups)
+        sizes = np.where(held, 0, groups.sizes)
         suppressed = int(sizes.sum())
-        return suppressed, sum(self.weights.suppressed) * suppressed - groups.weigh(at_node, sizes)
+        lost = sum(self.weights.suppressed) * suppressed
+        return suppressed, lost - groups.weigh(at_node, sizes)
 
 
 def _enumerated(
@@ -271,7 +281,8 @@ def _enumerated(
         kept = holds_all(models, groups)
         suppressed = int(groups.sizes[~kept].sum())
         if suppressed <= limit:
-            # Losses are sums of floats in another order at every node: rounding makes equal ones equal.
+            # Losses are sums of floats in another order at every node: rounding makes equal ones
+            # equal.
             rounded = float(f"{loss.of(groups, kept):.9e}")
             if rounded < inf and (best is None or (rounded, groups.node) < best[:2]):
                 best = rounded, groups.node, suppressed

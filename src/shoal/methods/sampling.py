@@ -1,4 +1,5 @@
-"""Random sampling: every record is released unchanged, or not at all. A baseline that people compare with.
+"""Random sampling: every record is released unchanged, or not at all. A baseline that people
+compare with.
 
 Uses `counts` and `chance`; the catalogue lists it.
 """
@@ -25,10 +26,11 @@ __all__ = ["RandomSample"]
 @typed
 @dataclass(frozen=True, init=False)
 class RandomSample:
-    """Each record with the same probability, independently of all others (Poisson sampling), unchanged.
+    """Each record with the same probability, independently of all others (Poisson sampling),
+    unchanged.
 
-    `unit` is the identifying column that tells whose rows belong together: one row of each person is drawn, and only that
-    is used.
+    `unit` is the identifying column that tells whose rows belong together: one row of each person
+    is drawn, and only that is used.
 
     >>> print(RandomSample("1/10").probability)
     1/10

@@ -30,7 +30,7 @@ _BY_COLUMN = ("floor", "ceiling", "levels", "importance", "within", "weights")
 
 @dataclass(frozen=True)
 class Written:
-    """A recipe as it is written: its sound part, if that makes a recipe, and what is wrong with it."""
+    """A recipe as it is written: its sound part, if that makes a recipe, and its mistakes."""
 
     path: Path
     digest: str

@@ -208,12 +208,11 @@ class Recipe:
             register = self.path.parent / options["register"]
             options["register"] = self.read(register, {}, self.having(Role.QUASI))
         if "limits" in options:
-            options["limits"] = self._placed(
-                options["limits"].made, METHODS, chosen.name, ("limits",)
-            )
+            place = ("method", "limits")
+            options["limits"] = self._placed(options["limits"].made, METHODS, chosen.name, place)
         if "wishes" in options:
             options["wishes"] = {
-                name: self._placed(wish.made, METHODS, chosen.name, ("wishes", name))
+                name: self._placed(wish.made, METHODS, chosen.name, ("method", "wishes", name))
                 for name, wish in options["wishes"].items()
             }
         if "models" in options:

@@ -179,9 +179,7 @@ class LimitSection(Section):
             others = Linear(others.a, others.b)
         if self.values and self.classes:
             raise ParameterError(
-                "come by value or by class, not both",
-                "put each value into a class",
-                option="limits",
+                "limits come by value or by class, not both", "put each value into a class"
             )
         if self.classes:
             classes = {name: (one.limit, one.values) for name, one in self.classes.items()}
@@ -269,8 +267,8 @@ _WRITTEN: dict[object, Any] = {
     Mapping[str, int]: dict[str, int],
     Mapping[str, int] | None: dict[str, int] | None,
     Limits: Annotated[LimitSection, BeforeValidator(_formula_as_others)],
-    Weights: WeightSection,
-    Mapping[str, Wish]: dict[str, WishSection],
+    Weights | None: WeightSection | None,
+    Mapping[str, Wish] | None: dict[str, WishSection] | None,
     Loss | str: Literal[*LOSSES],
     tuple[models.Model, ...]: list[AnyModel],
     Sequence[models.Model | str]: list[AnyModel],

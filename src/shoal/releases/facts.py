@@ -1,6 +1,8 @@
-"""`Facts`: what a method learnt about the input while it made a release. Uses `exact`; `Release` carries it, methods extend it.
+"""`Facts`: what a method learnt about the input while it made a release. Uses `exact`; `Release`
+carries it, methods extend it.
 
-All of it is for the owner only: it reveals information about the input that no budget paid for, and is never written.
+All of it is for the owner only: it reveals information about the input that no budget paid for, and
+is never written.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +25,8 @@ class Facts:
     suppressed: how many of them are not in the release
     groups: how many groups are released, where there are groups
     crowd: about how many records must share a row for it to be more likely than not to be released
-    loss: what the records have lost together, from 0 (the input) to 1 (nothing left), where that is known
+    loss: what the records have lost together, from 0 (the input) to 1 (nothing left), where that is
+        known
     concerns: why the promise may be worth less than it seems
     """
 

@@ -25,7 +25,14 @@ from shoal.errors import InfeasibleError, ParameterError, TooLargeError
 from shoal.exact.numbers import Exact, fraction, whole
 from shoal.lattice import Node
 from shoal.methods.personal.crowds import Crowds
-from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weights, Worth
+from shoal.methods.personal.models import (
+    Sensitivity,
+    SensitivityModel,
+    Sum,
+    Utility,
+    Weights,
+    Worth,
+)
 
 __all__ = ["FrequentScore", "frequent_exponential"]
 
@@ -151,7 +158,7 @@ class _Scoring:
         score: FrequentScore,
     ) -> "_Scoring":
         worth = Worth(score.measure).sum(trees)
-        shown = Risk(score.model, score.weights or {}).sum(trees)
+        shown = SensitivityModel(score.model, score.weights or {}).sum(trees)
         pull = fraction(score.pull, "pull", 0, above=True)
         return cls(Crowds(rows, trees), trees, worth, shown, pull, score.power)
 

@@ -1,7 +1,8 @@
-"""`judge`: how good a release is, told to the owner. Uses `measure`, `counts`, `engine` and
-`release`; the command line uses it.
+"""`judge`: how good a release is, for its owner. Uses `measure`, `lattice`, `methods` and
+`releases`; the command line uses it.
 
-Everything here is a comparison with the input, and so tells about it: no promise covers it. A
+Everything here is a comparison with the input and reveals information about it: no promise covers
+it. A
 judgement is marked as not for release, in every form it takes, and cannot be written beside one.
 What the figures mean: docs/judging.md.
 """
@@ -105,11 +106,11 @@ class ColumnCounts:
 @owner_only
 @dataclass(frozen=True)
 class Judgement:
-    """What the owner should know about a release. It tells about the input: keep it.
+    """What the owner should know about a release. It reveals information about the input.
 
     `records` are those of the input, `kept` those of them that are in the release and not
     suppressed, in `groups`; where counts are noisy, `kept` is as noisy as they are. `rate` is the
-    chance with which a record was drawn, where the certificate tells it. In `losses` every record
+    chance with which a record was drawn, where the certificate states it. In `losses` every record
     that is not kept is lost entirely. `unknown` says for what could not be measured why.
     """
 
@@ -244,7 +245,7 @@ class _Column:
     level: int | None
     labels: Sequence[str]
     before: Ints
-    codes: Ints  # -1 for "*" where that is no value of the level
+    codes: Ints  # -1 for "*" where that is not a value of the level
 
     def only(self, keep: Bools, fixed: bool) -> "_Column":
         """The rows that are not suppressed.
@@ -256,8 +257,8 @@ class _Column:
             return replace(self, codes=codes)
         if fixed:
             raise HierarchyError(
-                f"column {self.name!r} has '*' in rows that are not suppressed, which is not a value "
-                "of its level"
+                f"column {self.name!r} has '*' in rows that are not suppressed, and its level has no "
+                "such value"
             )
         return replace(self, level=None, codes=codes)
 
@@ -291,7 +292,7 @@ class _Released:
 
 
 def _released(release: Release) -> tuple[Any, str | None]:
-    """The released rows, each as often as its count says, and the column that numbers their groups."""
+    """The released rows, each as often as its count says, and the column that numbers groups."""
     certificate = release.certificate
     entry = entry_of(certificate.method) if certificate.method in CATALOGUE else None
     if entry is not None and entry.not_judged:
@@ -400,11 +401,11 @@ def _suppressed(shown: Table, generalised: Sequence[_Column]) -> Bools:
 
 
 def _rate(certificate: Certificate | None) -> Fraction | None:
-    """The chance with which each record was drawn, as far as the certificate tells it."""
+    """The chance with which each record was drawn, as far as the certificate states it."""
     if certificate is None or certificate.parameters.get("unit"):
         return None  # of a person with many rows, each row was drawn more rarely
-    told = certificate.derived.get("beta", certificate.promise.get("share"))
-    return None if told is None or not Fraction(told) else Fraction(told)
+    stated = certificate.derived.get("beta", certificate.promise.get("share"))
+    return None if stated is None or not Fraction(stated) else Fraction(stated)
 
 
 # Losses
@@ -528,7 +529,7 @@ def _accuracies(
             continue
         try:
             found += classification(table, shown, name, folds=min(FOLDS, table.rows), seed=seed)
-        except ColumnError as error:  # it was generalised, which is no mistake of whoever asks
+        except ColumnError as error:  # it was generalised, which is not a mistake of whoever asks
             unknown[f"classification of {name}"] = str(error)
     return tuple(found), unknown
 

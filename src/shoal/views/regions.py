@@ -165,7 +165,7 @@ class Region:
         for value in views.values:
             self._column.setdefault(value, len(self._column))
         shape = len(self.people), len(self._column)
-        sums = _Sums(views, np.zeros(shape))
+        sums = _StandingSums(views, np.zeros(shape))
         tables = 1
         for part in parts:
             tally = self.tally(part.constraints)
@@ -221,7 +221,7 @@ class Region:
         return View(view.name, members, view.shown)
 
 
-class _Sums:
+class _StandingSums:
     """What is probable for everybody of a region, while its components are gone through."""
 
     def __init__(self, views: Views, shares: Floats) -> None:

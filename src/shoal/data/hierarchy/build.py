@@ -85,9 +85,12 @@ def intervals(
         return _continuous(ends, levels, closed, end == "closed", root)
     if end == "open":
         raise ParameterError(
-            "`end='open'` is for continuous domains", "lower `high` by one step instead"
+            "is for continuous domains",
+            "lower `high` by one step instead",
+            option="end",
+            given=repr(end),
         )
-    grid = _Grid.of(ends, _number(step, "`step`", kind), closed, kind)
+    grid = _Grid.of(ends, _number(step, "step", kind), closed, kind)
     return _discrete(ends, levels, grid, kind, root)
 
 
@@ -121,12 +124,12 @@ class _Ends:
         known: dict[str, Decimal] = {}
         for name, number in given.items():
             if number is not None:
-                known[name] = _number(number, f"`{name}`", kind)
+                known[name] = _number(number, name, kind)
         for (name, value), (after, beyond_it) in pairwise(known.items()):
             if value > beyond_it:
-                raise ParameterError(f"`{after}` must not be below `{name}`")
+                raise ParameterError(f"must not be below `{name}`", option=after)
             if value == beyond_it and (name, after) == ("low", "bottom"):
-                raise ParameterError(f"`{after}` must not be equal to `{name}`")
+                raise ParameterError(f"must not be equal to `{name}`", option=after)
         return cls(*(known.get(name) for name in given))
 
     @property
@@ -154,8 +157,8 @@ class _Cuts:
 def _levels_by_width(
     widths: Sequence[Number], origin: Number, ends: _Ends, kind: Kind
 ) -> list[_Cuts]:
-    start = _number(origin, "`origin`", kind)
-    numbers = [_number(width, "one of `widths`", kind) for width in widths]
+    start = _number(origin, "origin", kind)
+    numbers = [_number(width, "widths", kind, listed=True) for width in widths]
     return [_Cuts(f"width {plain(width)}", _multiples(width, start, ends)) for width in numbers]
 
 
@@ -175,10 +178,11 @@ def _levels_by_cuts(cuts: Sequence[Sequence[Number]], ends: _Ends, kind: Kind) -
     for place, given in enumerate(cuts, 1):
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise ParameterError(
-                "`cuts` is not a list of lists",
+                "is not a list of lists",
                 "give one list for each level, as in `cuts=[[10, 20, 30], [20]]`",
+                option="cuts",
             )
-        points = {_number(point, "one of `cuts`", kind) for point in given}
+        points = {_number(point, "cuts", kind, listed=True) for point in given}
         outside = [point for point in points if not ends.first <= point <= ends.last]
         if outside:
             raise ParameterError(
@@ -226,8 +230,9 @@ class _Grid:
         _require_room(count)
         if low + step * (count - 1) != high:
             raise ParameterError(
-                "`high` is not `low` plus a whole number of steps",
+                "is not `low` plus a whole number of steps",
                 "change one of them, or `step`",
+                option="high",
             )
         return cls(low, step, count, closed)
 
@@ -287,7 +292,7 @@ def _continuous(
 ) -> Hierarchy:
     """The intervals of the first level are the leaves."""
     if ends.high is not None and ends.high in (ends.low, ends.top):
-        raise ParameterError("`high` must be above `low` and above `top`")
+        raise ParameterError("must be above `low` and above `top`", option="high")
     if not levels and not ends.bounds():
         raise ParameterError(
             "a continuous domain has no values of its own", "give `widths` or `cuts`"
@@ -354,7 +359,7 @@ def dates(
     """
     start, stop = _day(first, "first"), _day(last, "last")
     if start > stop:
-        raise ParameterError("`first` is after `last`", "swap them")
+        raise ParameterError("is after `last`", "swap them", option="first")
     if isinstance(levels, str):
         levels = (levels,)
     _require_periods(levels)
@@ -372,7 +377,7 @@ def _require_periods(levels: Sequence[str]) -> None:
     """Refuse unknown periods, and those that do not nest."""
     unknown = [level for level in levels if level not in PERIODS]
     if unknown:
-        raise ParameterError(f"`levels` has {unknown[0]!r}", f"it takes {listed(PERIODS)}")
+        raise ParameterError(f"has {unknown[0]!r}", f"it takes {listed(PERIODS)}", option="levels")
     for fine, coarse in pairwise(levels):
         if coarse in COARSER[fine]:
             continue
@@ -460,8 +465,9 @@ def _require_ascending(steps: Sequence[int]) -> None:
     whole = all(isinstance(step, int) and step >= 1 for step in steps)
     if not whole or sorted(set(steps)) != list(steps):
         raise ParameterError(
-            "`steps` are whole numbers of masked characters, each above the one before, such as "
-            "1, 2, 4"
+            "must be whole numbers of masked characters, each above the one before",
+            "give some such as 1, 2, 4",
+            option="steps",
         )
 
 
@@ -480,20 +486,28 @@ def _every(length: int | None, alphabet: str | Sequence[str]) -> Iterator[str]:
     """Every text of a length, or of the places that have an alphabet of their own."""
     if isinstance(alphabet, str):
         if not isinstance(length, int) or length < 1:
-            raise ParameterError("`length` is a whole number above 0")
+            raise ParameterError(
+                "is out of range",
+                "it takes a whole number above 0",
+                option="length",
+                given=str(length),
+            )
         if length > LONGEST:
             raise TooLargeError(
-                f"`length` is {_about(length)}, and {LONGEST:,} is the most",
+                f"is {_about(length)}, and {LONGEST:,} is the most",
                 "mask shorter texts, or give `values`",
+                option="length",
             )
         alphabet = [alphabet] * length
     elif length not in (None, len(alphabet)):
         raise ParameterError(
-            f"`length` is {length} and there are {len(alphabet)} alphabets", "give one per place"
+            f"is {length} and there are {len(alphabet)} alphabets",
+            "give one per place",
+            option="length",
         )
     for characters in alphabet:
         if not characters or len(set(characters)) < len(characters):
-            raise ParameterError("an `alphabet` is empty or has a character twice")
+            raise ParameterError("is empty or has a character twice", option="alphabet")
     _require_room(math.prod(map(len, alphabet)), 2, len(alphabet))
     return map("".join, product(*alphabet))
 
@@ -548,14 +562,18 @@ def _sizes(size: int | Sequence[int], total: int, level: int) -> list[int]:
     """How many values of the level below each run of a level has."""
     sizes = size if isinstance(size, Sequence) else [size]
     if any(not isinstance(number, int) or number < 1 for number in sizes):
-        raise ParameterError(f"`sizes` of level {level}: a size is a whole number above 0")
+        raise ParameterError(
+            f"has a size at level {level} that is not a whole number above 0", option="sizes"
+        )
     if isinstance(size, int):
         # As many runs of this size as are needed; the last one may be shorter.
         return [size] * math.ceil(total / size)
     if sum(sizes) != total:
         raise ParameterError(
-            f"`sizes` of level {level} sum to {sum(sizes)}, and the level below has "
-            f"{plural(total, 'value')}"
+            f"of level {level} sum to {sum(sizes)}, and the level below has "
+            f"{plural(total, 'value')}",
+            "give sizes with that sum",
+            option="sizes",
         )
     return list(sizes)
 
@@ -721,15 +739,19 @@ def _require_character(option: str, given: str) -> None:
         raise ParameterError("is not one character", option=option, given=repr(given))
 
 
-def _number(given: Number, name: str, kind: Kind) -> Decimal:
+def _number(given: Number, option: str, kind: Kind, *, listed: bool = False) -> Decimal:
+    """A number of the type that a hierarchy has; `listed` if the option is a list of them."""
+    subject = "has a number that " if listed else ""
     try:
         number = ranges.exact(given)
     except ValueError:
-        raise ParameterError(f"{name} is not a finite number") from None
+        raise ParameterError(f"{subject}is not a finite number", option=option) from None
     if number and abs(number.adjusted()) > _WIDEST:
-        raise ParameterError(f"{name} has more than {_WIDEST} digits on one side of the point")
+        digits = f"{subject}has more than {_WIDEST} digits on one side of the point"
+        raise ParameterError(digits, option=option)
     if kind is Kind.INTEGER and number != number.to_integral_value():
-        raise ParameterError(f"{name} is not an integer", "round it, or declare `kind='float'`")
+        fix = "round it, or declare `kind='float'`"
+        raise ParameterError(f"{subject}is not an integer", fix, option=option)
     return number
 
 
@@ -737,13 +759,13 @@ def _day(given: dt.date | str, name: str) -> dt.date:
     try:
         return Kind.DATE.key(given)  # type: ignore[return-value]
     except ValueError:
-        raise ParameterError(f"`{name}` is not a date such as 2024-12-31") from None
+        raise ParameterError("is not a date such as 2024-12-31", option=name) from None
 
 
 def _texts(values: Iterable[object], kind: Kind) -> list[str]:
     """The values of a domain as texts; a text stays as it was written."""
     if isinstance(values, str) or not isinstance(values, Iterable) or hasattr(values, "columns"):
-        raise ParameterError("`values` come as a list")
+        raise ParameterError("is not a list", "list the values of the domain", option="values")
     texts: list[str] = []
     for place, value in enumerate(values, 1):
         try:

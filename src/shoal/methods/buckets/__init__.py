@@ -1,5 +1,4 @@
-"""Buckets (Wang et al.): people with the number of a bucket, and buckets with the sensitive values
-of their people.
+"""Buckets (Wang et al.): people with the number of a bucket, and buckets with sensitive values.
 
 Everybody's other columns stay exact. Which sizes of buckets there are, and which values each holds,
 follows from how often each value occurs (`settings`); who of those with a value goes where is
@@ -7,7 +6,7 @@ drawn. So nobody is linked to a value with more than its share of their bucket:
 docs/proofs/buckets.md. Uses `privacy.limits` and `chance`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -15,19 +14,19 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from shoal.arguments import typed
+from shoal.arguments import keep, typed
 from shoal.chance import Chance
 from shoal.counts import Counts, group, smallest
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Role, Table
 from shoal.errors import InfeasibleError, ParameterError, listed, plural
-from shoal.exact.numbers import Exact, fraction, whole
+from shoal.exact.numbers import Exact, whole
 from shoal.measure.buckets import excluded
 from shoal.methods import Progress, Schema, begin
 from shoal.methods.buckets.filling import assigned, fakes, mixed, with_room
 from shoal.methods.buckets.hiding import Hiding
-from shoal.methods.buckets.settings import Setting, Solver, find_setting, fitting
+from shoal.methods.buckets.settings import Search, Setting, Solver, fitting
 from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.limits import BucketLimits, Limits
 from shoal.releases.certificate import Certificate, certify
@@ -66,87 +65,109 @@ class BucketsFacts(Facts):
 
 
 @typed
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Buckets:
-    """Two tables, people with bucket numbers and buckets with values, that keep a separate limit
-    for every sensitive value.
+    """People with bucket numbers, and buckets with values, that keep a limit for every value.
 
     column: the sensitive column
     limits: how probable each of its values may become, at most
     solver: how bucket sizes are found: "optimal" (needs scipy), "multi", "two", or "anatomy", the
-    baseline
+        baseline
     largest: the largest size of a bucket; the smallest that allows a setting unless given
     gap, seconds: how far from the least loss "optimal" may stop, and how long it may take
     within: levels of columns with a public hierarchy; only people who agree at these levels share a
-    bucket
+        bucket
     fakes: how many values that nobody of it has are added to every bucket, against those who know
-    some of its people
+        some of its people
     associations: whether no fake is a value that somebody of the bucket is seen not to have
-    unit: the identifying column that tells whose rows belong together; one row of each person is
-    drawn, and only that is used
+    unit: the identifying column that says whose rows belong together; one row of each person is
+        drawn, and only that is used
 
     >>> from shoal import demo
     >>> people = demo.table()
     >>> limits = Limits.formula(4, "0.05")
-    >>> release = Buckets("diagnosis", limits, solver="two").release(people.with_roles(
-    ...     quasi=["age", "sex", "ward"], sensitive=["diagnosis"], identifying=["patient", "postcode", "admitted", "stay",
-    ...     "insurance", "outcome"]))
+    >>> hidden = ["patient", "postcode", "admitted", "stay", "insurance", "outcome"]
+    >>> people = people.with_roles(
+    ...     quasi=["age", "sex", "ward"], sensitive=["diagnosis"], identifying=hidden
+    ... )
+    >>> release = Buckets("diagnosis", limits, solver="two").release(people)
     >>> list(release.table.columns), list(release.further["buckets"].columns)
     (['age', 'sex', 'ward', 'bucket'], ['bucket', 'diagnosis', 'count'])
     """
 
     column: str
     limits: Limits
-    solver: Solver = "optimal"
-    largest: int | None = None
-    gap: Exact = Fraction(1, 1000)
-    seconds: Exact = 60
-    within: Mapping[str, int] | None = None
-    fakes: int = 0
-    associations: bool = False
-    unit: str | None = None
+    solver: Solver
+    largest: int | None
+    gap: Fraction
+    seconds: Fraction
+    within: Mapping[str, int] | None
+    fakes: int
+    associations: bool
+    unit: str | None
 
     name: ClassVar[str] = "buckets"
 
-    def __post_init__(self) -> None:
-        BucketLimits(self.column, self.limits, self.fakes)
-        find_setting([], [], self.solver)  # an unknown one is refused
-        given: dict[str, Any] = {
-            "largest": None if self.largest is None else whole(self.largest, "largest"),
-            "gap": fraction(self.gap, "gap", 0, 1),
-            "seconds": fraction(self.seconds, "seconds", 0, above=True),
-            "fakes": whole(self.fakes, "fakes", 0),
-        }
-        if self.associations and not self.fakes:
+    def __init__(
+        self,
+        column: str,
+        limits: Limits,
+        solver: Solver = "optimal",
+        largest: int | None = None,
+        gap: Exact = Fraction(1, 1000),
+        seconds: Exact = 60,
+        within: Mapping[str, int] | None = None,
+        fakes: int = 0,
+        associations: bool = False,
+        unit: str | None = None,
+    ) -> None:
+        BucketLimits(column, limits, fakes)  # raises where these do not fit
+        search = Search(solver, largest, gap, seconds, fakes)
+        if associations and not fakes:
             raise ParameterError(
-                "`associations` is about fakes, and there are none; give `fakes` too"
+                "is about fakes, and there are none", "give `fakes` too", option="associations"
             )
-        for name, value in given.items():
-            object.__setattr__(self, name, value)
+        keep(
+            self,
+            column=column,
+            limits=limits,
+            solver=search.solver,
+            largest=search.largest,
+            gap=search.gap,
+            seconds=search.seconds,
+            within=within,
+            fakes=search.fakes,
+            associations=associations,
+            unit=unit,
+        )
 
     def promise(self, schema: Schema) -> BucketLimits:
         """F′-privacy of the column."""
         if schema.roles.get(self.column) is not Role.SENSITIVE:
             raise ParameterError(
-                f"`column` {self.column!r} is no sensitive column; give it that role"
+                "is not a sensitive column",
+                "give it that role",
+                option="column",
+                given=repr(self.column),
             )
-        if others := [name for name in schema.having(Role.SENSITIVE) if name != self.column]:
+        others = [name for name in schema.having(Role.SENSITIVE) if name != self.column]
+        if others:
             raise ParameterError(
-                f"{listed(others)} would be released beside people as they are; of several sensitive columns release one, and "
-                "make the others identifying"
+                f"{listed(others)} would be released unchanged beside people",
+                "release one of several sensitive columns, and make the others identifying",
             )
-        if taken := [
-            name
-            for name in (BUCKET, COUNT)
-            if schema.roles.get(name) not in (None, Role.IDENTIFYING)
-        ]:
+        free = (None, Role.IDENTIFYING)
+        taken = [name for name in (BUCKET, COUNT) if schema.roles.get(name) not in free]
+        if taken:
             raise ParameterError(
-                f"the release has columns of its own called {listed(taken)}; rename those of the table"
+                f"the release adds columns called {listed(taken)}", "rename those of the table"
             )
         if self.within is not None:
             if self.column in self.within:
                 raise ParameterError(
-                    f"`within` names {self.column!r}, which is to be hidden; name columns that are released"
+                    f"names {self.column!r}, which is to be hidden",
+                    "name columns that are released",
+                    option="within",
                 )
             _trees(schema, self.within)
         schema.require_unit(self.unit)
@@ -167,43 +188,38 @@ class Buckets:
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """The people in the order of their values and buckets.
-
-        The buckets with their values, and how often each is there.
-        """
+        """The people by values and buckets, and the buckets with how often each value occurs."""
         job = begin(self, table, chance, progress)
-        table, promise, chance, said = job.table, job.promise, job.chance, job.progress
-        said(0, 3, "counting values")
-        people = _People.of(table, self.column)
+        table, promise, chance = job.table, job.promise, job.chance
+        job.progress(0, 3, "counting values")
+        people = _Records.of(table, self.column)
         block, blocks = self._blocks(people, table, job.schema)
-        number = len(table.keys(self.column))
-        run = block * number + people.values
-        inside = np.bincount(run, people.rows.count, blocks * number)
-        inside = inside.reshape(blocks, number).astype(np.int64)
-        occurring = dict(zip(table.keys(self.column), inside.sum(axis=0).tolist(), strict=True))
+        keys = table.keys(self.column)
+        run = block * len(keys) + people.values
+        inside = np.bincount(run, people.rows.count, blocks * len(keys))
+        inside = inside.reshape(blocks, len(keys)).astype(np.int64)
+        occurring = dict(zip(keys, inside.sum(axis=0).tolist(), strict=True))
         eligible = promise.limits.eligibility(occurring)
         eligible.require()
         limits = list(promise.limits.of(occurring).values())  # every key occurs
-        said(1, 3, "finding bucket sizes")
+        job.progress(1, 3, "finding bucket sizes")
         settings = self._settings(inside, limits)
-        said(2, 3, "filling buckets")
+        job.progress(2, 3, "filling buckets")
         filled = _filled(settings, limits, self.fakes, chance)
-        of_record = run.astype(smallest(max(blocks * number, 1)))[people.record]
+        of_record = run.astype(smallest(max(blocks * len(keys), 1)))[people.record]
         by_run = np.argsort(of_record, kind="stable")
         bucket = np.empty(table.rows, dtype=np.int64)
         bucket[by_run] = assigned(filled.places, of_record[by_run], chance)
         avoided = people.avoided(bucket, filled.held()) if self.associations else None
         shown = filled.shown(avoided, chance)
-        gaps = [setting.gap for setting in settings if setting.gap is not None]
-        derived: dict[str, Any] = {}
-        if gaps and len(gaps) == len(settings):
-            derived["gap_reached"] = max(gaps)
-        if searched := [setting.searched for setting in settings if setting.searched is not None]:
-            derived["sizes_searched"] = min(searched)
-        if self.fakes:
-            derived["fake_odds"] = filled.odds()
+        derived = self._derived(settings, filled)
         certificate = certify(table, self, promise, chance, derived=derived)
-        said(3, 3, "filling buckets")
+        certificate = replace(
+            certificate,
+            columns=self._columns(certificate),
+            parameters={**certificate.parameters, "limits": self.limits.to_dict()},
+        )
+        job.progress(3, 3, "filling buckets")
         facts = BucketsFacts(
             records=table.rows,
             buckets=filled.buckets,
@@ -211,44 +227,42 @@ class Buckets:
             diversity=promise.limits.diversity(occurring).statement,
             concerns=(*eligible.concerns, *filled.concerns()),
         )
-        return Release(
-            table.like(people.laid_out(table, bucket)),
-            replace(
-                certificate,
-                columns=self._columns(certificate),
-                parameters={**certificate.parameters, "limits": self.limits.to_dict()},
-            ),
-            facts,
-            {"buckets": self._buckets(table, shown, filled.buckets)},
-        )
+        with_buckets = table.like(people.laid_out(table, bucket))
+        buckets = self._buckets(table, shown, filled.buckets)
+        return Release(with_buckets, certificate, facts, {"buckets": buckets})
 
     def _settings(self, inside: Ints, limits: list[Fraction]) -> list[Setting]:
         """The setting of every block.
 
-        An impossible one refuses the whole release, as to join it with another would tell.
+        An impossible one refuses the whole release, since joining its block with another would
+        reveal something.
         """
+        search = Search(self.solver, self.largest, self.gap, self.seconds, self.fakes)
         try:
-            return [
-                find_setting(
-                    own,
-                    limits,
-                    self.solver,
-                    self.largest,
-                    gap=self.gap,
-                    seconds=self.seconds,
-                    fakes=self.fakes,
-                )
-                for own in inside
-            ]
+            return [search.setting(counts, limits) for counts in inside]
         except InfeasibleError as error:
             if not self.within:
                 raise
             raise InfeasibleError(
-                f"among people who agree in `within`, {error}. Where levels are tried until one will do, that it did tells about "
-                "who has what: take coarser ones by what is publicly known, or none"
+                f"among people who agree in `within`, {error.what}",
+                f"{error.fix}. Levels that are tried until one works reveal who has what: take "
+                "coarser ones by what is publicly known, or none",
             ) from None
 
-    def _blocks(self, people: "_People", table: Table, schema: Schema) -> tuple[Ints, int]:
+    def _derived(self, settings: list[Setting], filled: "_Filled") -> dict[str, Any]:
+        """What follows from how often values occur, for the certificate."""
+        derived: dict[str, Any] = {}
+        gaps = [setting.gap for setting in settings if setting.gap is not None]
+        if gaps and len(gaps) == len(settings):
+            derived["gap_reached"] = max(gaps)
+        searched = [setting.searched for setting in settings if setting.searched is not None]
+        if searched:
+            derived["sizes_searched"] = min(searched)
+        if self.fakes:
+            derived["fake_odds"] = filled.odds()
+        return derived
+
+    def _blocks(self, people: "_Records", table: Table, schema: Schema) -> tuple[Ints, int]:
         """The block of every distinct row, and how many there are.
 
         Blocks are numbered in the order of the values that their people agree in.
@@ -259,9 +273,8 @@ class Buckets:
         for name, level in (self.within or {}).items():
             tree = trees[name]
             codes = tree.maps[level][table.leaf_of(name)[rows.column(name)]]
-            distinct, block = np.unique(
-                block * tree.cardinality(level) + codes, return_inverse=True
-            )
+            agreed = block * tree.cardinality(level) + codes
+            distinct, block = np.unique(agreed, return_inverse=True)
             blocks = len(distinct)
         return block, blocks
 
@@ -279,38 +292,37 @@ class Buckets:
 
     def _columns(self, certificate: Certificate) -> list[dict[str, Any]]:
         """The columns of the people; then the sensitive one, which is in the other table."""
-        own = [dict(column) for column in certificate.columns if column["name"] != self.column]
-        (hidden,) = (
-            dict(column) for column in certificate.columns if column["name"] == self.column
-        )
-        return [
-            *own,
-            {"name": BUCKET, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value},
-            {**hidden, "table": "buckets"},
-        ]
+        columns = {column["name"]: dict(column) for column in certificate.columns}
+        hidden = columns.pop(self.column)
+        added = {"name": BUCKET, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value}
+        return [*columns.values(), added, {**hidden, "table": "buckets"}]
 
 
 def _trees(schema: Schema, within: Mapping[str, int]) -> dict[str, Hierarchy]:
     """The public hierarchies of the columns that blocks are made by."""
-    if unknown := [
-        name for name in within if name not in schema.released or name not in schema.hierarchies
-    ]:
+    known = [name for name in schema.released if name in schema.hierarchies]
+    unknown = [name for name in within if name not in known]
+    if unknown:
         raise ParameterError(
-            f"`within` names {listed(unknown)}, which are no released columns with a hierarchy"
+            f"names {listed(unknown)}, which are not released columns with a hierarchy",
+            f"it takes {listed(known)}",
+            option="within",
         )
     trees = {name: schema.public(name) for name in within}
     for name, level in within.items():
-        if whole(level, f"level of {name!r} in `within`", 0) > trees[name].height:
+        height = trees[name].height
+        if whole(level, f"level of {name!r} in `within`", 0) > height:
             raise ParameterError(
-                f"`within` has level {level} of column {name!r}, which has levels 0 to {trees[name].height}"
+                f"has level {level} of column {name!r}",
+                f"that column has levels 0 to {height}",
+                option="within",
             )
     return trees
 
 
 @dataclass(frozen=True, eq=False)
-class _People:
-    """The records in the order of the columns that are released beside people, then of their
-    values.
+class _Records:
+    """The records in the order of the columns released beside people, then of their values.
 
     Records that agree in all of these cannot be told apart.
     """
@@ -325,7 +337,7 @@ class _People:
     """A distinct row for every combination of the columns beside people."""
 
     @classmethod
-    def of(cls, table: Table, column: str) -> "_People":
+    def of(cls, table: Table, column: str) -> "_Records":
         beside = [name for name in released(table) if name != column]
         rows = table.count([*beside, column], {})
         new = np.zeros(rows.distinct, dtype=np.bool_)
@@ -366,16 +378,27 @@ class _People:
 
 
 @dataclass(frozen=True, eq=False)
+class _SameSize:
+    """Buckets of one size in one block.
+
+    bags: the values that each holds
+    most: how often such a bucket may hold each value
+    hiding: how fakes are added to them, if they are
+    """
+
+    bags: Ints
+    most: Ints
+    hiding: Hiding | None
+
+
+@dataclass(frozen=True, eq=False)
 class _Filled:
     """Buckets with the values that they hold, size by size and block by block.
 
-    They are numbered from 1 on in that order.
+    They are numbered from 1 in that order.
     """
 
-    parts: list[tuple[Ints, Ints, Hiding | None]]
-    """The values of buckets of one size, how often such a bucket may hold each value, and how fakes
-    are added to them.
-    """
+    parts: list[_SameSize]
 
     hidings: list[tuple[int, Hiding]]
     """Of every block how many buckets it has, and how fakes are added to them."""
@@ -385,57 +408,56 @@ class _Filled:
 
     @property
     def buckets(self) -> int:
-        return sum(len(bags) for bags, _, _ in self.parts)
+        return sum(len(part.bags) for part in self.parts)
 
     def held(self) -> tuple[Ints, Ints]:
         """For every place its bucket, counted from 0, and the value that it holds."""
-        sizes = np.array([bags.shape[1] for bags, _, _ in self.parts], dtype=np.int64)
-        bucket = np.repeat(
-            np.arange(self.buckets), np.repeat(sizes, [len(bags) for bags, _, _ in self.parts])
-        )
-        return bucket, np.concatenate(
-            [np.zeros(0, dtype=np.int64), *(bags.ravel() for bags, _, _ in self.parts)]
-        )
+        sizes = np.array([part.bags.shape[1] for part in self.parts], dtype=np.int64)
+        of_bucket = np.repeat(sizes, [len(part.bags) for part in self.parts])
+        bucket = np.repeat(np.arange(self.buckets), of_bucket)
+        return bucket, _flat(part.bags for part in self.parts)
 
     def odds(self) -> list[tuple[int, list[Fraction]]]:
-        """Of every block how many buckets it has, and the odds of its values, in their order, to be
-        fake where shown once.
+        """Of every block how many buckets it has, and the odds of its values, in their order.
+
+        That is, to be fake where a value is shown once.
         """
-        found = []
+        odds = []
         for buckets, hiding in self.hidings:
-            there = np.unique(
-                np.concatenate([bags.ravel() for bags, _, own in self.parts if own is hiding])
-            )
-            found.append((buckets, [hiding.odds[value] for value in there.tolist()]))
-        return found
+            held = _flat(part.bags for part in self.parts if part.hiding is hiding)
+            values = np.unique(held).tolist()
+            odds.append((buckets, [hiding.odds[value] for value in values]))
+        return odds
 
     def concerns(self) -> Iterator[str]:
-        """What weakens fakes: values that are in so many buckets that they are seldom fake where
-        they are shown.
-        """
-        seldom = sum(0 < odds < _SELDOM for _, own in self.odds() for odds in own)
-        never = sum(not odds for _, own in self.odds() for odds in own)
+        """What weakens fakes: values in so many buckets that they are rarely fake where shown."""
+        every = [odds for _, of_block in self.odds() for odds in of_block]
+        seldom = sum(0 < odds < _SELDOM for odds in every)
+        never = sum(not odds for odds in every)
         if seldom:
             yield (
-                f"{plural(seldom, 'value')} would have to be in nearly every bucket, so that fakes hide them less than others"
+                f"{plural(seldom, 'value')} would have to be in nearly every bucket, so that fakes "
+                "hide them less than others"
             )
         if never:
             yield (
-                f"{plural(never, 'value')} must be in every bucket that may hold them, so that fakes do not hide them"
+                f"{plural(never, 'value')} must be in every bucket that may hold them, so that "
+                "fakes do not hide them"
             )
 
     def shown(self, avoided: npt.NDArray[np.bool_] | None, chance: Chance) -> tuple[Ints, Ints]:
         """Buckets and values as they are released, with fakes."""
-        found, first = [self.held()], 0
-        for bags, most, hiding in self.parts:
-            if hiding is not None:
-                own = None if avoided is None else avoided[first : first + len(bags)]
-                able = [w if there else 0 for w, there in zip(hiding.weights, most, strict=True)]
-                fake = fakes(bags, able, hiding.number, chance, own)
-                bucket = np.repeat(np.arange(first, first + len(bags)), hiding.number)
-                found.append((bucket, fake.ravel()))
-            first += len(bags)
-        bucket, value = (np.concatenate(side) for side in zip(*found, strict=True))
+        sides, first = [self.held()], 0
+        for part in self.parts:
+            after = first + len(part.bags)
+            if part.hiding is not None:
+                rows = None if avoided is None else avoided[first:after]
+                weights = part.hiding.within(part.most)
+                fake = fakes(part.bags, weights, part.hiding.number, chance, rows)
+                bucket = np.repeat(np.arange(first, after), part.hiding.number)
+                sides.append((bucket, fake.ravel()))
+            first = after
+        bucket, value = (np.concatenate(side) for side in zip(*sides, strict=True))
         return bucket + 1, value
 
 
@@ -446,29 +468,31 @@ def _filled(
 
     With fakes, what each holds is drawn; without, it follows from how often values occur.
     """
-    parts: list[tuple[Ints, Ints, Hiding | None]] = []
+    parts: list[_SameSize] = []
     hidings: list[tuple[int, Hiding]] = []
     places, first = [np.zeros(0, dtype=np.int64)], 1
     for setting in settings:
         most = fitting(limits, setting.sizes)
         hiding = None
         bags = setting.bags()
+        buckets = sum(setting.buckets)
         if number and bags:
             bags = with_room(setting, most, number)
             hiding = Hiding.of(setting, most, number)
             bags = mixed(bags, most, hiding, chance)
-            hidings.append((sum(setting.buckets), hiding))
-        bucket = np.repeat(
-            np.arange(first, first + sum(setting.buckets)),
-            np.repeat(setting.sizes, setting.buckets).astype(np.int64),
-        )
-        value = np.concatenate([np.zeros(0, dtype=np.int64), *(bag.ravel() for bag in bags)])
-        places.append(
-            bucket[np.argsort(value.astype(smallest(max(len(limits), 1))), kind="stable")]
-        )
-        parts += [(bag, most[:, j], hiding) for j, bag in enumerate(bags)]
-        first += sum(setting.buckets)
+            hidings.append((buckets, hiding))
+        sizes = np.repeat(setting.sizes, setting.buckets).astype(np.int64)
+        bucket = np.repeat(np.arange(first, first + buckets), sizes)
+        value = _flat(bags).astype(smallest(max(len(limits), 1)))
+        places.append(bucket[np.argsort(value, kind="stable")])
+        parts += [_SameSize(bag, most[:, j], hiding) for j, bag in enumerate(bags)]
+        first += buckets
     return _Filled(parts, hidings, np.concatenate(places))
+
+
+def _flat(bags: Iterable[Ints]) -> Ints:
+    """The values of buckets, one after the other."""
+    return np.concatenate([np.zeros(0, dtype=np.int64), *(bag.ravel() for bag in bags)])
 
 
 ENTRY = Entry(

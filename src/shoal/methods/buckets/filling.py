@@ -1,9 +1,8 @@
-"""Which values and which records go into which bucket: `mixed`, `assigned`, and `fakes`. Uses
-`settings`, `hiding`, `chance`.
+"""Which values and records go into which bucket: `mixed`, `assigned`, and `fakes`.
 
-Who of those with a value gets which of its places is drawn uniformly; nothing else here looks at
-people, so that a bucket tells of nobody in it more than its values' shares. Why:
-docs/proofs/buckets.md.
+Uses `settings`, `hiding`, `chance`. Who of those with a value gets which of its places is drawn
+uniformly; nothing else here looks at people, so that a bucket reveals of nobody in it more than its
+values' shares. Why: docs/proofs/buckets.md.
 """
 
 from collections.abc import Sequence
@@ -33,8 +32,7 @@ _COIN = 1 << 62
 
 
 def with_room(setting: Setting, most: Ints, number: int) -> list[Ints]:
-    """The bags of a setting, in every one of which so many values that may be there are missing,
-    and can be fakes.
+    """The bags of a setting, each without that many of the values it may hold: possible fakes.
 
     Where buckets are dealt too many different values, they swap some against others that they have
     already.
@@ -52,8 +50,9 @@ def with_room(setting: Setting, most: Ints, number: int) -> list[Ints]:
             if swap is None:
                 size = int(held[short].sum())
                 raise InfeasibleError(
-                    f"buckets of {plural(size, 'record')} would hold so many different values that fewer than {number} are "
-                    "left to be fakes there; take fewer fakes, or raise limits so that buckets hold values more often"
+                    f"buckets of {plural(size, 'record')} would hold so many different values that "
+                    f"fewer than {number} are left to be fakes there",
+                    "take fewer fakes, or raise limits so that buckets hold values more often",
                 )
             other, given, got = swap
             held[short, given] -= 1
@@ -78,15 +77,19 @@ def _held(bag: Ints, values: int) -> Ints:
 def _swap(
     short: int, held: Ints, limit: Ints, free: Bools, excess: Ints
 ) -> tuple[int, int, int] | None:
-    """Another bucket, a value that the short one gives it and gets rid of, and one that it gets and
-    has already.
+    """Another bucket, a value that the short one gives it, and one that it gets and has already.
+
+    It is rid of the first then.
     """
     own = held[short]
     for given in np.flatnonzero((own == 1) & free).tolist():
         takes = (held[:, given] < limit[:, given]) & ((held[:, given] > 0) | (excess < 0))
         takes[short] = False
         for got in np.flatnonzero((own > 0) & (own < limit[short])).tolist():
-            if got != given and (able := np.flatnonzero(takes & (held[:, got] > 0))).size:
+            if got == given:
+                continue
+            able = np.flatnonzero(takes & (held[:, got] > 0))
+            if len(able):
                 return int(able[0]), given, got
     return None
 
@@ -94,13 +97,12 @@ def _swap(
 def mixed(
     bags: Sequence[Ints], most: Ints, hiding: Hiding, chance: Chance, rounds: int | None = None
 ) -> list[Ints]:
-    """Buckets, an array for every size with a row for every bucket, after rounds of trades in pairs
-    that are drawn anew.
+    """Buckets after rounds of trades in pairs that are drawn anew.
 
-    Two buckets put together what they hold. Of a value that one of them could not hold alone each
-    keeps what it must; the rest is split at random, which keeps to `most` (by value and size)
-    whatever is drawn. The trade is then accepted with a probability that makes the law of `hiding`
-    the one that trades leave as it is.
+    They are an array for every size, with a row for every bucket. Two buckets put together what
+    they hold. Of a value that one of them could not hold alone each keeps what it must; the rest is
+    split at random, which keeps to `most` (by value and size) whatever is drawn. The trade is then
+    accepted with a probability that makes the law of `hiding` the one that trades leave unchanged.
     """
     kind = np.repeat(np.arange(len(bags)), [len(bag) for bag in bags])
     size = np.repeat([bag.shape[1] for bag in bags], [len(bag) for bag in bags]).astype(np.int64)
@@ -135,9 +137,7 @@ def mixed(
 
 
 class _Trade:
-    """The records of all pairs of buckets, by pair and value, and what each bucket must keep of
-    them.
-    """
+    """The records of all pairs of buckets, by pair and value, and what each bucket must keep."""
 
     def __init__(
         self,
@@ -179,9 +179,7 @@ class _Trade:
         return first
 
     def ways(self, first: Bools) -> list[int]:
-        """For every pair how much likelier this split is to be drawn than it should be, but for a
-        constant.
-        """
+        """How much likelier than it should be each pair's split is, but for a constant."""
         found = [1] * self.pairs
         there = np.bincount(self.run, first, len(self.start)).astype(np.int64)
         for run in self.weighed.tolist():
@@ -198,15 +196,12 @@ class _Room:
         self.number = hiding.number
         self.sums: list[list[int]] = []
         for own in most.T:
-            able = [w if there else 0 for w, there in zip(hiding.weights, own, strict=True)]
-            self.sums.append(elementary(able, hiding.number))
+            self.sums.append(elementary(hiding.within(own), hiding.number))
         self.type = exactly(sum(hiding.weights) ** max(hiding.number, 1))
         self.weights: npt.NDArray[Any] = np.array(list(hiding.weights), dtype=self.type)
 
     def left(self, flat: Ints, kind: Ints, size: Ints) -> npt.NDArray[Any]:
-        """Of every bucket: the elementary symmetric polynomial of the weights of all values that it
-        does not hold.
-        """
+        """Of every bucket the elementary symmetric polynomial of the weights it does not hold."""
         found, first = [np.zeros(0, dtype=self.type)], 0
         for j, sums in enumerate(self.sums):
             buckets = int((kind == j).sum())
@@ -225,8 +220,9 @@ class _Room:
 
 
 def assigned(places: Ints, runs: npt.NDArray[Any], chance: Chance) -> Ints:
-    """The buckets of records that are sorted by their `runs`, given those of the places of each
-    run: uniform within it.
+    """The buckets of records that are sorted by their `runs`: uniform within a run.
+
+    `places` are the buckets of the places of each run.
     """
     order = chance.permutation(len(places))
     return places[order[np.argsort(runs[order], kind="stable")]]
@@ -239,11 +235,10 @@ def fakes(
     chance: Chance,
     avoided: Bools | None = None,
 ) -> Ints:
-    """For every bucket so many values that it has not: a set of them with a probability in
-    proportion to ∏ weights.
+    """For every bucket that many values that it does not hold.
 
-    Values of a bucket that are `avoided`, a row for every bucket, are drawn only when there are no
-    others left.
+    A set of them has a probability in proportion to ∏ weights. Values of a bucket that are
+    `avoided`, a row for every bucket, are drawn only when there are no others left.
     """
     drawn = np.empty((len(bags), number), dtype=np.int64)
     kind = exactly(sum(weights) ** max(number, 1))
@@ -255,8 +250,9 @@ def fakes(
         left[row[:, None], bags[block]] = 0
         if ((left > 0).sum(axis=1) < number).any():
             raise InfeasibleError(
-                f"a bucket of {plural(bags.shape[1], 'record')} leaves fewer than {plural(number, 'value')} to be fakes; "
-                "take fewer fakes"
+                f"a bucket of {plural(bags.shape[1], 'record')} leaves fewer than "
+                f"{plural(number, 'value')} to be fakes",
+                "take fewer fakes",
             )
         for fake in range(number):
             wanted = left if avoided is None else np.where(avoided[block], 0, left)
@@ -269,10 +265,10 @@ def fakes(
 
 
 def _first_of(weights: npt.NDArray[Any], number: int) -> npt.NDArray[Any]:
-    """How likely each value is to be the first of so many, if sets weigh ∏ weights: w·e_{number −
-    1} of all others.
+    """How likely each value is to be the first of that many, if sets weigh ∏ weights.
 
-    Where there are fewer values than that, all of them will be drawn, in whatever order.
+    That is w·e_{number − 1} of all others. Where there are fewer values than that, all of them will
+    be drawn, in whatever order.
     """
     sums = [np.ones_like(weights[:, :1])] + [np.zeros_like(weights[:, :1])] * (number - 1)
     for column in weights.T[:, :, None]:

@@ -1,5 +1,4 @@
-"""How fakes are weighed, so that a value that is shown tells as little as possible of whether it is
-real: `Hiding`.
+"""How fakes are weighed, so that a shown value reveals little of whether it is real: `Hiding`.
 
 Uses `settings`; `filling` and `Buckets` use it. Everything follows from how often values occur. Why
 this hides as much as can be hidden, and where it cannot: docs/proofs/buckets.md.
@@ -40,7 +39,7 @@ _WIDE = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class Hiding:
-    """So many fakes in every bucket, and the law of what buckets hold and show.
+    """That many fakes in every bucket, and the law of what buckets hold and show.
 
     A bucket has real values and fakes with a probability in proportion to ∏ λ^c/c! over the values
     that it holds c times, and to ∏ `weights` of its fakes, which are θ·λ. So, given what it shows,
@@ -62,12 +61,12 @@ class Hiding:
 
     @classmethod
     def of(cls, setting: Setting, most: Ints, number: int) -> "Hiding":
-        """That of a setting's buckets, of which those of size j may hold a value i `most[i, j]`
-        times.
+        """That of a setting's buckets; those of size j may hold a value i `most[i, j]` times.
 
         >>> from shoal.methods.buckets.settings import find_setting, fitting
         >>> setting = find_setting([90, 60, 50], [Fraction(1, 2)] * 3, "two")
-        >>> [str(odds) for odds in Hiding.of(setting, fitting([Fraction(1, 2)] * 3, setting.sizes), 1).odds]
+        >>> most = fitting([Fraction(1, 2)] * 3, setting.sizes)
+        >>> [str(odds) for odds in Hiding.of(setting, most, 1).odds]
         ['1/5', '4/5', '1']
         """
         counts = setting.holds.sum(axis=1)
@@ -75,16 +74,23 @@ class Hiding:
         free = open_values(counts, most, buckets)
         taken = most[(counts > 0) & ~free].sum(axis=0)
         sizes = np.array(setting.sizes, dtype=np.int64) - taken
-        able, odds = _fitted(
-            counts[free].astype(np.float64), buckets, sizes.tolist(), most[free], number
-        )
-        exact = [Fraction(f"{own:.3g}") for own in odds]
+        often = counts[free].astype(np.float64)
+        able, odds = _fitted(often, buckets, sizes.tolist(), most[free], number)
+        exact = [Fraction(f"{theta:.3g}") for theta in odds]
         largest = max(exact, default=Fraction(1))
-        weights = _rounded([float(own) * real for own, real in zip(exact, able, strict=True)])
-        every: list[tuple[int, Fraction]] = [(0, Fraction(0))] * len(counts)
-        for place, weight, one in zip(np.flatnonzero(free).tolist(), weights, exact, strict=True):
-            every[place] = (weight, one / largest)
-        return cls(number, tuple(one for one, _ in every), tuple(one for _, one in every))
+        weights = _rounded([float(theta) * real for theta, real in zip(exact, able, strict=True)])
+        every_weight, every_odds = [0] * len(counts), [Fraction(0)] * len(counts)
+        for place, weight, theta in zip(np.flatnonzero(free).tolist(), weights, exact, strict=True):
+            every_weight[place] = weight
+            every_odds[place] = theta / largest
+        return cls(number, tuple(every_weight), tuple(every_odds))
+
+    def within(self, most: Ints) -> list[int]:
+        """The weights of the values that a bucket may hold as often as `most` says; 0 elsewhere."""
+        return [
+            weight if times else 0
+            for weight, times in zip(self.weights, most.tolist(), strict=True)
+        ]
 
 
 def open_values(counts: Ints, most: Ints, buckets: Ints) -> npt.NDArray[np.bool_]:
@@ -93,13 +99,14 @@ def open_values(counts: Ints, most: Ints, buckets: Ints) -> npt.NDArray[np.bool_
 
 
 def exactly(largest: int) -> Any:
-    """The type of integers that are at most so large."""
+    """The type of integers up to that size."""
     return np.int64 if largest < _WIDE else object
 
 
 def elementary(weights: Sequence[int], number: int) -> list[int]:
-    """The elementary symmetric polynomials e₀ … e_number: sums over all sets of so many of the
-    products of their weights.
+    """The elementary symmetric polynomials e₀ … e_number.
+
+    These are sums, over all sets of that many, of the products of their weights.
 
     >>> elementary([1, 2, 3], 2)
     [1, 6, 11]
@@ -172,9 +179,7 @@ def _expected(
 
 
 def _through(times: Floats, fake: Floats, most: Ints, size: int, number: int) -> Floats:
-    """How much weight the first values have together, by how many places they fill and how many of
-    them are fake.
-    """
+    """The weight of the first values together, by the places they fill and how many are fake."""
     found = np.zeros((len(times) + 1, size + 1, number + 1))
     found[0, 0, 0] = 1
     for x in range(len(times)):
@@ -186,15 +191,17 @@ def _through(times: Floats, fake: Floats, most: Ints, size: int, number: int) ->
         found[x + 1] = new / new.max()
     if not found[-1, size, number] > 0:
         raise InfeasibleError(
-            f"no bucket of {plural(size, 'record')} leaves {plural(number, 'value')} that it does not hold and that could "
-            "be fake; take fewer fakes"
+            f"no bucket of {plural(size, 'record')} leaves {plural(number, 'value')} that it does "
+            "not hold and that could be fake",
+            "take fewer fakes",
         )
     return found
 
 
 def _rounded(weights: Sequence[float]) -> list[int]:
-    """Whole numbers in the same proportions, with a few digits that do not depend on how a machine
-    rounds.
+    """Whole numbers in the same proportions.
+
+    They have a few digits, which do not depend on how a machine rounds.
     """
     least = min(weights, default=1.0)
     whole = [int(Fraction(f"{10**_DIGITS * one / least:.{_DIGITS}e}")) for one in weights]

@@ -1,6 +1,7 @@
-"""Which sizes of buckets, how many of each, and which values they hold: `Setting`, and four ways to
-find one. Uses `errors` and `exact`; `Buckets` uses it. Nothing here sees a record or draws a
-number: everything follows from how often each value occurs.
+"""Which sizes of buckets, how many of each, and which values they hold: `Setting` and `Search`.
+
+Uses `errors` and `exact`; `Buckets` uses it. Nothing here sees a record or draws a number:
+everything follows from how often each value occurs.
 
 A bucket of S records may hold at most ⌊f′·S⌋ of a value with the limit f′. Everything that this
 depends on is an integer; the one solver that computes with floats, HiGHS, only proposes numbers of
@@ -18,6 +19,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import keep
 from shoal.errors import (
     InfeasibleError,
     InternalError,
@@ -31,6 +33,7 @@ from shoal.exact.numbers import Exact, fraction, whole
 
 __all__ = [
     "HIGHEST",
+    "Search",
     "Setting",
     "Solver",
     "filled",
@@ -46,7 +49,7 @@ Solver: TypeAlias = Literal["optimal", "multi", "two", "anatomy"]
 HIGHEST = 2000
 """The largest size of a bucket that is looked at by default.
 
-A bucket of that many tells next to nothing.
+A bucket of that many reveals next to nothing.
 """
 
 _LARGEST = 1 << 62
@@ -71,8 +74,9 @@ _NONE = 2
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """Buckets of some sizes: `buckets[j]` of `sizes[j]` records, which together hold `holds[i, j]`
-    records with value i.
+    """Buckets of some sizes: `buckets[j]` of `sizes[j]` records.
+
+    Together these hold `holds[i, j]` records with value i.
     """
 
     sizes: tuple[int, ...]
@@ -107,11 +111,10 @@ class Setting:
         return Fraction(self.loss, max(self.records - 1, 1))
 
     def bags(self) -> list[Ints]:
-        """For every size an array with one row a bucket: the values it holds, as indices in
-        ascending order.
+        """For every size an array with one row per bucket: the values it holds, in ascending order.
 
-        Equal values lie side by side and are dealt to the buckets in turn, so that the number of
-        any value in two buckets of one size differs by at most one.
+        Values are indices. Equal values lie side by side and are dealt to the buckets in turn, so
+        that the number of any value in two buckets of one size differs by at most one.
 
         >>> setting = find_setting([4, 2, 2], [Fraction(1, 2)] * 3, "two", 4)
         >>> [bag.tolist() for bag in setting.bags()]
@@ -124,24 +127,24 @@ class Setting:
         ]
 
     def check(self, counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> None:
-        """InternalError unless every record has its place and every bucket, dealt as in `bags`,
-        keeps every limit.
+        """InternalError unless every record has its place and every bucket keeps every limit.
+
+        Buckets are dealt as in `bags`.
         """
-        sizes, buckets = (
-            np.array(self.sizes, dtype=np.int64),
-            np.array(self.buckets, dtype=np.int64),
-        )
+        sizes = np.array(self.sizes, dtype=np.int64)
+        buckets = np.array(self.buckets, dtype=np.int64)
         held = self.holds
-        if (
-            held.shape != (len(counts), len(sizes))
-            or (held < 0).any()
-            or not (buckets > 0).all()
-            or not all(one < other for one, other in pairwise((0, *self.sizes)))
-            or not np.array_equal(held.sum(axis=1), counts)
-            or not np.array_equal(held.sum(axis=0), sizes * buckets)
-            or (held > fitting(limits, sizes) * buckets).any()
-        ):
-            raise InternalError("a bucket setting does not keep its limits; nothing was released")
+        keeps = (
+            held.shape == (len(counts), len(sizes))
+            and (held >= 0).all()
+            and (buckets > 0).all()
+            and all(smaller < larger for smaller, larger in pairwise((0, *self.sizes)))
+            and np.array_equal(held.sum(axis=1), counts)
+            and np.array_equal(held.sum(axis=0), sizes * buckets)
+            and (held <= fitting(limits, sizes) * buckets).all()
+        )
+        if not keeps:
+            raise InternalError("a bucket setting does not keep its limits", "nothing was released")
 
 
 def fitting(limits: Sequence[Fraction], sizes: Sequence[int] | Ints) -> Ints:
@@ -159,6 +162,104 @@ def fitting(limits: Sequence[Fraction], sizes: Sequence[int] | Ints) -> Ints:
     return np.asarray(cells, dtype=np.int64)
 
 
+@dataclass(frozen=True, init=False)
+class Search:
+    """How a setting is looked for.
+
+    `largest` bounds the size of a bucket (M′ in the paper); without it, all sizes are searched that
+    could lose less. "two" finds the least loss with one or two sizes, "multi" splits its parts
+    further as long as that helps, and "optimal" finds the least loss with any sizes up to `gap`, or
+    what is best after some `seconds`, which makes the result depend on the machine. "anatomy" makes
+    all buckets as large as the strictest limit asks for, whatever `largest` says. With `fakes`,
+    only sizes are used in which a bucket leaves that many values that it does not hold.
+    """
+
+    solver: Solver
+    largest: int | None
+    gap: Fraction
+    seconds: Fraction
+    fakes: int
+
+    def __init__(
+        self,
+        solver: Solver = "optimal",
+        largest: int | None = None,
+        gap: Exact = Fraction(1, 1000),
+        seconds: Exact = 60,
+        fakes: int = 0,
+    ) -> None:
+        if solver not in get_args(Solver):
+            raise ParameterError(
+                "is unknown",
+                f"it takes {listed(get_args(Solver))}",
+                option="solver",
+                given=repr(solver),
+            )
+        keep(
+            self,
+            solver=solver,
+            largest=None if largest is None else whole(largest, "largest"),
+            gap=fraction(gap, "gap", 0, 1),
+            seconds=fraction(seconds, "seconds", 0, above=True),
+            fakes=whole(fakes, "fakes", 0),
+        )
+
+    def setting(self, counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Setting:
+        """The setting found for values that occur `counts` times, each within its limit.
+
+        InfeasibleError says why there is none, without a value or how often it occurs.
+        """
+        occurring = _eligible(counts, limits)
+        if not occurring.sum():
+            return Setting((), (), np.zeros((len(occurring), 0), dtype=np.int64), 0.0)
+        if self.solver == "anatomy":
+            setting = _anatomy(occurring, limits)
+        elif self.largest is None:
+            setting = self._unbounded(occurring, limits)
+        else:
+            problem = _Problem.of(occurring, limits, self.largest, self.fakes)
+            setting = self._bounded(problem)
+        setting.check(occurring, limits)
+        return setting
+
+    def _bounded(self, problem: "_Problem") -> Setting:
+        """What the solver finds among the sizes of a problem."""
+        if self.solver == "optimal":
+            return _optimal(problem, self._precision)
+        if self.solver == "multi":
+            return _multi(problem)
+        return _two(problem)
+
+    @property
+    def _precision(self) -> "_Precision":
+        return _Precision(float(self.gap), float(self.seconds))
+
+    def _unbounded(self, counts: Ints, limits: Sequence[Fraction]) -> Setting:
+        """What the solver finds among all sizes that could lose less than a first setting.
+
+        The first setting is one with the smallest bound.
+        """
+        bound = smallest_bound(counts, limits, self.solver, fakes=self.fakes)
+        near = _Problem.of(counts, limits, bound, self.fakes)
+        first = _two(near) if self.solver == "two" else _any(near)
+        least = _Least.of(counts, limits)
+        searched = max(bound, min(least.reach(first.loss), HIGHEST, _CELLS // len(counts)))
+        far = _Problem.of(counts, limits, searched, self.fakes)
+        if self.solver == "two":
+            best = _two(far)
+            is_all = least.reach(best.loss) <= searched
+            return replace(best, searched=None if is_all else searched)
+        several = [_multi(problem) for problem in (near, far) if _best_pair(problem) is not None]
+        if self.solver == "multi":
+            return min(several, key=lambda setting: setting.loss)
+        relaxed = _relaxed(far, float(self.seconds))
+        small = len(counts) * len(far.sizes) <= _SMALL
+        useful = far.only((far.sizes <= bound) | relaxed.used | small)
+        others = relaxed.bound if len(useful.sizes) < len(far.sizes) else inf
+        beyond = float(least.with_a_bucket_of(searched + 1))
+        return _optimal(useful, self._precision, several, min(others, beyond))
+
+
 def find_setting(
     counts: Sequence[int] | Ints,
     limits: Sequence[Fraction],
@@ -169,66 +270,14 @@ def find_setting(
     seconds: Exact = 60,
     fakes: int = 0,
 ) -> Setting:
-    """The bucket setting that a solver finds for values that occur `counts` times, each within its
-    limit.
-
-    `largest` bounds the size of a bucket (M′ in the paper); without it, all sizes are searched that
-    could lose less. "two" finds the least loss with one or two sizes, "multi" splits its parts
-    further as long as that helps, and "optimal" finds the least loss with any sizes up to `gap`, or
-    what is best after some `seconds`, which makes the result depend on the machine. "anatomy" makes
-    all buckets as large as the strictest limit asks for, whatever `largest` says. With `fakes`,
-    only sizes are used in which a bucket leaves that many values that it does not hold.
-    InfeasibleError says why there is no setting, without a value or how often it occurs.
+    """The setting that a `Search` with these parameters finds.
 
     >>> halves = [Fraction(1, 2)] * 4
     >>> setting = find_setting([3, 3, 2, 2], halves, "two")
     >>> setting.sizes, setting.buckets, setting.loss
     ((2,), (5,), 5)
     """
-    if solver not in get_args(Solver):
-        raise ParameterError(f"solver={solver!r} is unknown; it takes {listed(get_args(Solver))}")
-    relative, time_limit = fraction(gap, "gap", 0, 1), fraction(seconds, "seconds", 0, above=True)
-    occurring = _eligible(counts, limits)
-    if not occurring.sum():
-        return Setting((), (), np.zeros((len(occurring), 0), dtype=np.int64), 0.0)
-    if solver == "anatomy":
-        found = _anatomy(occurring, limits)
-    elif largest is None:
-        found = _unbounded(occurring, limits, solver, float(relative), float(time_limit), fakes)
-    else:
-        problem = _Problem.of(occurring, limits, whole(largest, "largest"), fakes)
-        if solver == "optimal":
-            found = _optimal(problem, float(relative), float(time_limit))
-        else:
-            found = (_multi if solver == "multi" else _two)(problem)
-    found.check(occurring, limits)
-    return found
-
-
-def _unbounded(
-    counts: Ints, limits: Sequence[Fraction], solver: Solver, gap: float, seconds: float, fakes: int
-) -> Setting:
-    """What a solver finds among all sizes that could lose less than a first setting, with the
-    smallest bound, does.
-    """
-    bound = smallest_bound(counts, limits, solver, fakes=fakes)
-    near = _Problem.of(counts, limits, bound, fakes)
-    first = _two(near) if solver == "two" else _any(near)
-    least = _Least.of(counts, limits)
-    searched = max(bound, min(least.reach(first.loss), HIGHEST, _CELLS // len(counts)))
-    far = _Problem.of(counts, limits, searched, fakes)
-    if solver == "two":
-        found = _two(far)
-        return replace(found, searched=None if least.reach(found.loss) <= searched else searched)
-    several = [_multi(problem) for problem in (near, far) if _best_pair(problem) is not None]
-    if solver == "multi":
-        return min(several, key=lambda one: one.loss)
-    relaxed = _relaxed(far, seconds)
-    small = len(counts) * len(far.sizes) <= _SMALL
-    some = far.only((far.sizes <= bound) | relaxed.used | small)
-    others = relaxed.bound if len(some.sizes) < len(far.sizes) else inf
-    beyond = float(least.with_a_bucket_of(searched + 1))
-    return _optimal(some, gap, seconds, several, min(others, beyond))
+    return Search(solver, largest, gap, seconds, fakes).setting(counts, limits)
 
 
 def smallest_bound(
@@ -239,11 +288,14 @@ def smallest_bound(
     *,
     fakes: int = 0,
 ) -> int:
-    """The smallest `largest` for which a solver finds a setting; InfeasibleError if there is none
-    up to `highest`.
+    """The smallest `largest` for which a solver finds a setting.
 
-    >>> smallest_bound([3, 3, 2], [Fraction(1, 2)] * 3, "two"), smallest_bound([2, 2, 1], [Fraction(2, 5)] * 3, "two")
-    (2, 5)
+    InfeasibleError if there is none up to `highest`.
+
+    >>> smallest_bound([3, 3, 2], [Fraction(1, 2)] * 3, "two")
+    2
+    >>> smallest_bound([2, 2, 1], [Fraction(2, 5)] * 3, "two")
+    5
     """
     occurring = _eligible(counts, limits)
     least, top = _strictest(occurring, limits), min(whole(highest, "highest"), int(occurring.sum()))
@@ -264,7 +316,7 @@ def smallest_bound(
         low, high = least, (top + 1 if found is None else found)
         while low < high:
             middle = (low + high) // 2
-            some = _proposed(up_to(middle), 1.0, _SECONDS, any_does=True)
+            some = _proposed(up_to(middle), _QUICK, any_does=True)
             low, high = (low, middle) if some.setting else (middle + 1, high)
         found = high if high <= top else None
     if found is None:
@@ -281,8 +333,10 @@ def spread(
     """Buckets of given sizes filled within the limits; None if they cannot be.
 
     >>> halves = [Fraction(1, 2)] * 3
-    >>> spread([3, 2, 1], halves, [2, 4], [1, 1]).holds.tolist(), spread([4, 1, 1], halves, [2, 4], [1, 1])
-    ([[1, 2], [1, 1], [0, 1]], None)
+    >>> spread([3, 2, 1], halves, [2, 4], [1, 1]).holds.tolist()
+    [[1, 2], [1, 1], [0, 1]]
+    >>> spread([4, 1, 1], halves, [2, 4], [1, 1]) is None
+    True
     """
     occurring = _checked(counts, limits)
     kept = sorted((size, number) for size, number in zip(sizes, buckets, strict=True) if number)
@@ -292,7 +346,8 @@ def spread(
     )
     if (size < 1).any() or (number < 0).any() or len(set(sizes)) < len(sizes):
         raise ParameterError(
-            "a bucket setting takes different sizes from 1 on, and numbers of buckets from 0 on"
+            "a bucket setting takes different sizes of at least 1, and numbers of buckets of at "
+            "least 0"
         )
     if (size * number).sum() != occurring.sum():
         return None
@@ -306,8 +361,10 @@ def spread(
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Counts, and the sizes of buckets that can be filled from them: `fit[i, j]` is
-    ⌊f′_i·sizes[j]⌋, and of no more than `most[j]` buckets of that size can all places be filled."""
+    """Counts, and the sizes of buckets that can be filled from them.
+
+    `fit[i, j]` is ⌊f′_i·sizes[j]⌋, and at most `most[j]` buckets of that size can be filled.
+    """
 
     counts: Ints
     limits: tuple[Fraction, ...]
@@ -325,7 +382,9 @@ class _Problem:
         bound = min(bound, int(counts.sum()))
         if len(counts) * bound > _CELLS or int(counts.sum()) * bound >= _LARGEST:
             raise TooLargeError(
-                f"{plural(len(counts), 'value')} in buckets of up to {plural(bound, 'record')} are too many"
+                f"{plural(len(counts), 'value')} in buckets of up to {plural(bound, 'record')} are "
+                "too many",
+                "give a smaller `largest`",
             )
         sizes = np.arange(1, bound + 1)
         strict = np.array(sorted(range(len(limits)), key=limits.__getitem__), dtype=np.int64)
@@ -347,21 +406,22 @@ class _Problem:
         return int(self.counts.sum())
 
     def why_not(self, sizes: str) -> InfeasibleError:
-        """What prevents a setting with so many sizes, for anyone to read."""
+        """What prevents a setting with these sizes, for anyone to read."""
         most = plural(self.bound, "record")
         if self.fakes and not len(self.sizes):
             return InfeasibleError(
-                f"with buckets of at most {most}, none leaves {plural(self.fakes, 'value')} that it does not hold and could "
-                "show as a fake; take fewer fakes, or raise limits"
+                f"with buckets of at most {most}, none leaves {plural(self.fakes, 'value')} that "
+                "it does not hold and could show as a fake",
+                "take fewer fakes, or raise limits",
             )
         if _strictest(self.counts, self.limits) > self.bound:
-            reason = f"some value's limit is below 1/{self.bound}, so that it fits no bucket"
+            reason = f"some value's limit is below 1/{self.bound}, so it fits into no bucket"
         elif not len(self.sizes):
             reason = "no bucket can be filled without some value exceeding its limit"
         else:
             reason = f"no numbers of buckets of {sizes} hold all records within the limits"
         return InfeasibleError(
-            f"with buckets of at most {most}, {reason}; allow larger buckets, or raise limits"
+            f"with buckets of at most {most}, {reason}", "allow larger buckets, or raise limits"
         )
 
 
@@ -369,7 +429,7 @@ def _any(problem: _Problem) -> Setting:
     """Some setting, quickly."""
     if _best_pair(problem) is not None:
         return _multi(problem)
-    found = _proposed(problem, 1.0, _SECONDS, any_does=True).setting
+    found = _proposed(problem, _QUICK, any_does=True).setting
     if found is None:
         raise problem.why_not("any sizes")
     return found
@@ -377,10 +437,10 @@ def _any(problem: _Problem) -> Setting:
 
 @dataclass(frozen=True)
 class _Least:
-    """What records lose at least: one whose limit asks for buckets of S loses (S − 1)²/S, its part
-    of the loss of one.
+    """What records lose at least.
 
-    From this follows how large a bucket of a setting that loses less than another can be.
+    One whose limit asks for buckets of S loses (S − 1)²/S, its part of the loss of one. From this
+    follows how large a bucket of a setting that loses less than another can be.
     """
 
     parts: tuple[tuple[Fraction, int], ...]
@@ -396,11 +456,10 @@ class _Least:
         return cls(tuple(sorted(found, reverse=True)))
 
     def with_a_bucket_of(self, size: int) -> Fraction:
-        """What any setting loses that has a bucket of at least that size: at best it takes those
-        who lose most anyway.
+        """What any setting loses that has a bucket of at least that size.
 
-        It grows with the size, as a larger bucket adds 2·size − 1 and spares at most what a record
-        of the strictest limit loses.
+        At best it takes those who lose most anyway. It grows with the size, as a larger bucket adds
+        2·size − 1 and spares at most what a record of the strictest limit loses.
         """
         loss, left = Fraction((size - 1) ** 2), size
         for part, count in self.parts:
@@ -432,8 +491,9 @@ def _checked(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
 
 
 def _eligible(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
-    """The counts as an array, if buckets of some size can keep the limits: one of all records, if
-    no others.
+    """The counts as an array, if buckets of some size can keep the limits.
+
+    One of all records can, if no others.
     """
     occurring = _checked(counts, limits)
     records = int(occurring.sum())
@@ -441,8 +501,9 @@ def _eligible(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
         count > limit * records for count, limit in zip(occurring.tolist(), limits, strict=True)
     ):
         raise InfeasibleError(
-            "some value has a larger share of the table than its limit, so that no buckets can keep that limit; raise "
-            "the limits of frequent values"
+            "some value has a larger share of the table than its limit, "
+            "so no buckets can keep that limit",
+            "raise the limits of frequent values",
         )
     return occurring
 
@@ -456,8 +517,7 @@ def _strictest(counts: Ints, limits: Sequence[Fraction]) -> int:
 
 
 def _hideable(fit: Ints, sizes: Ints, fakes: int) -> npt.NDArray[np.bool_]:
-    """Which sizes a bucket can have that leaves so many values as fakes, which it may hold and does
-    not.
+    """Which sizes leave a bucket that many values as fakes, which it may hold and does not.
 
     It holds its records in as few different values as limits allow: those that may be there most
     often.
@@ -469,10 +529,10 @@ def _hideable(fit: Ints, sizes: Ints, fakes: int) -> npt.NDArray[np.bool_]:
 
 
 def _fillable(counts: Ints, sizes: Ints, fit: Ints) -> Ints:
-    """For every size the largest number b with Σ_i min(⌊f′_i·S⌋·b, o_i) ≥ S·b: the most buckets
-    that can be filled.
+    """The most buckets of every size that can be filled.
 
-    It holds for 0 and all numbers up to the largest, as the difference of both sides is concave.
+    That is the largest number b with Σ_i min(⌊f′_i·S⌋·b, o_i) ≥ S·b. It holds for 0 and all numbers
+    up to the largest, as the difference of both sides is concave.
     """
     low, high = np.zeros_like(sizes), counts.sum() // sizes
     while (low < high).any():
@@ -531,12 +591,12 @@ def _singles(problem: _Problem) -> list[int]:
 
 
 def _pairs(problem: _Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]:
-    """The places of all larger sizes that do together with the one at `first`, with the numbers of
-    buckets of least loss and that loss, where it is less than `below`.
+    """The larger sizes, by place, that do together with the one at `first`.
 
-    All (b₁, b₂) with S₁b₁ + S₂b₂ = n are one list, (b₁ − k·S₂/g, b₂ + k·S₁/g) for k = 0, 1, …,
-    whose loss grows with k. What the limits ask for holds from some k on and up to some k, both in
-    closed form.
+    With the numbers of buckets of least loss and that loss, where it is less than `below`. All (b₁,
+    b₂) with S₁b₁ + S₂b₂ = n are one list, (b₁ − k·S₂/g, b₂ + k·S₁/g) for k = 0, 1, …, whose loss
+    grows with k. What the limits ask for holds from some k on and up to some k, both in closed
+    form.
     """
     n, small, small_most = problem.records, int(problem.sizes[first]), int(problem.most[first])
     large = problem.sizes[first + 1 :]
@@ -549,10 +609,10 @@ def _pairs(problem: _Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]
     number = (n - large * second) // small
     loss = number * (small - 1) ** 2 + second * (large - 1) ** 2
     step = (large - small) * (small * large - 1) // divisor
-    start = np.maximum(0, -((small_most - number) // down))  # the small buckets can be filled
-    last = np.minimum(
-        number // down, (problem.most[places] - second) // up
-    )  # so can the large ones, and no number is negative
+    # The small buckets can be filled.
+    start = np.maximum(0, -((small_most - number) // down))
+    # So can the large ones, and no number is negative.
+    last = np.minimum(number // down, (problem.most[places] - second) // up)
     last = np.minimum(last, (below - 1 - loss) // step)  # the loss is below
     able = start <= last
     places, up, down, second, number, loss, step, start, last = (
@@ -571,10 +631,10 @@ def _pairs(problem: _Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]
 
 
 def _split(problem: _Problem, pair: _Pair) -> _Parts:
-    """Which values go where: as many as fit into the small buckets, then those back that these have
-    no room for.
+    """Which values go where.
 
-    Values with the strictest limits go back first, so that what stays can be split further.
+    As many as fit into the small buckets, then those back that these have no room for. Values with
+    the strictest limits go back first, so that what stays can be split further.
     """
     (small, large), (number, other) = pair.places, pair.numbers
     sizes = problem.sizes.tolist()
@@ -632,10 +692,21 @@ def _multi(problem: _Problem) -> Setting:
 # Any
 
 
+@dataclass(frozen=True)
+class _Precision:
+    """How far from the least loss HiGHS may stop, and how long it may take."""
+
+    gap: float
+    seconds: float
+
+
+_QUICK = _Precision(1.0, _SECONDS)
+"""Enough to find out whether any setting is possible."""
+
+
 def _optimal(
     problem: _Problem,
-    gap: float,
-    seconds: float,
+    precision: _Precision,
     others: Sequence[Setting] = (),
     beyond: float = inf,
 ) -> Setting:
@@ -644,33 +715,33 @@ def _optimal(
     `others` are better at times, when the gap is wide or time was up; `beyond` is what settings
     with other sizes than the problem has lose at least, if those are allowed.
     """
-    proposal = _proposed(problem, gap, seconds)
-    found = [*others, *([proposal.setting] if proposal.setting else [])]
+    proposal = _proposed(problem, precision)
+    settings = list(others)
+    if proposal.setting:
+        settings.append(proposal.setting)
     if not others and _best_pair(problem) is not None:
-        found.append(_multi(problem))
-    if not found:
-        raise problem.why_not(
-            "any sizes"
-            if proposal.finished
-            else f"any sizes that were found in {seconds:g} seconds"
-        )
-    best = min(found, key=lambda setting: setting.loss)
+        settings.append(_multi(problem))
+    if not settings:
+        sizes = "any sizes"
+        if not proposal.finished:
+            sizes = f"any sizes that were found in {precision.seconds:g} seconds"
+        raise problem.why_not(sizes)
+    best = min(settings, key=lambda setting: setting.loss)
     bound = min(proposal.bound, beyond)
-    return replace(best, gap=max(0.0, 1 - bound / best.loss) if best.loss else 0.0)
+    gap = max(0.0, 1 - bound / best.loss) if best.loss else 0.0
+    return replace(best, gap=gap)
 
 
 @dataclass(frozen=True)
 class _Proposal:
-    """What HiGHS found, its lower bound of the loss, and whether it ended by itself with a setting
-    that is one.
-    """
+    """What HiGHS found, its lower bound of the loss, and whether it ended with a valid setting."""
 
     setting: Setting | None
     bound: float
     finished: bool
 
 
-def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = False) -> _Proposal:
+def _proposed(problem: _Problem, precision: _Precision, any_does: bool = False) -> _Proposal:
     """An integer program in the numbers of buckets, solved by HiGHS and filled in integers.
 
     Only these numbers are whole: if they allow any way to fill the buckets, they allow one in whole
@@ -680,7 +751,7 @@ def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = Fa
     if program is None:
         return _Proposal(None, 0.0, True)  # some value fits nowhere
     sizes, many = problem.sizes, len(problem.sizes)
-    result = program.solved(gap, seconds, any_does=any_does)
+    result = program.solved(precision, any_does=any_does)
     bound = max(0.0, result.get("mip_dual_bound") or 0.0)
     if result.x is None:
         return _Proposal(None, 0.0, result.status == _NONE)
@@ -707,9 +778,7 @@ def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = Fa
 
 @dataclass(frozen=True, eq=False)
 class _Relaxed:
-    """What is lost at least, were numbers of buckets not whole, and which sizes such buckets would
-    have.
-    """
+    """What is lost at least if numbers of buckets need not be whole, and the sizes used then."""
 
     bound: float
     used: npt.NDArray[np.bool_]
@@ -717,7 +786,7 @@ class _Relaxed:
 
 def _relaxed(problem: _Problem, seconds: float) -> _Relaxed:
     program = _Program.of(problem)
-    result = None if program is None else program.solved(0.0, seconds, whole=False)
+    result = None if program is None else program.solved(_Precision(0.0, seconds), whole=False)
     if result is None or result.status != 0:
         return _Relaxed(0.0, np.zeros(len(problem.sizes), dtype=np.bool_))
     return _Relaxed(max(0.0, float(result.fun)), result.x[: len(problem.sizes)] > _SOME)
@@ -725,8 +794,7 @@ def _relaxed(problem: _Problem, seconds: float) -> _Relaxed:
 
 @dataclass(frozen=True, eq=False)
 class _Program:
-    """The program of a problem: numbers of buckets of every size, and how many records of a value
-    they hold.
+    """The program of a problem: numbers of buckets of every size, and the records they hold.
 
     Values that occur equally often under equal limits share their variables, as the mean of what
     they do is possible too.
@@ -759,9 +827,7 @@ class _Program:
     def kinds(self) -> int:
         return len(self.counts)
 
-    def solved(
-        self, gap: float, seconds: float, *, whole: bool = True, any_does: bool = False
-    ) -> Any:
+    def solved(self, precision: _Precision, *, whole: bool = True, any_does: bool = False) -> Any:
         """HiGHS's result, with `whole` numbers of buckets or any.
 
         The first that does if any does.
@@ -771,7 +837,10 @@ class _Program:
             from scipy.sparse import csr_array, diags_array, eye_array, hstack
         except ImportError:
             raise ShoalError(
-                "solver='optimal' needs SciPy; install it with: pip install 'shoal[buckets]'"
+                "needs SciPy",
+                "install it with: pip install 'shoal[buckets]'",
+                option="solver",
+                given="'optimal'",
             ) from None
         sizes, row, column = self.sizes, self.row, self.column
         many, cells = len(sizes), len(row)
@@ -789,15 +858,15 @@ class _Program:
                 LinearConstraint(hstack([diags_array(-sizes.astype(np.float64)), inside]), 0, 0),
                 LinearConstraint(hstack([none, placed]), self.counts, self.counts),
             ],
-            options={"mip_rel_gap": gap, "time_limit": seconds},
+            options={"mip_rel_gap": precision.gap, "time_limit": precision.seconds},
         )
 
 
 def filled(counts: Ints, room: Ints, upper: Ints, near: Ints) -> Ints | None:
-    """How many of each value go into buckets of each size, all of them and at most `upper`; None if
-    that is impossible.
+    """How many of each value go into buckets of each size: all, and at most `upper`.
 
-    A maximal flow by augmenting paths, in integers, from what is `near`.
+    None if that is impossible. A maximal flow by augmenting paths, in integers, from what is
+    `near`.
     """
     held = np.zeros_like(upper)
     for j in range(len(room)):
@@ -818,8 +887,9 @@ def filled(counts: Ints, room: Ints, upper: Ints, near: Ints) -> Ints | None:
 def _path(
     left: Ints, room: Ints, free: Ints, held: Ints
 ) -> tuple[int, list[tuple[int, int | None, int]]] | None:
-    """How one more record finds a place: value by value the size it leaves (none at first) and the
-    one it enters.
+    """How one more record finds a place: value by value the size it leaves and the one it enters.
+
+    It leaves none at first.
     """
     came: dict[int, tuple[int, int | None, int]] = {}
     steps: list[tuple[int | None, Ints]] = [(None, np.minimum(left[:, None], free))]
@@ -844,15 +914,17 @@ def _path(
 
 
 def _anatomy(counts: Ints, limits: Sequence[Fraction]) -> Setting:
-    """As many buckets of l records or some more as there can be, with no value twice, where 1/l is
-    at most any limit.
+    """As many buckets of about l records as there can be, with no value twice.
+
+    1/l is at most any limit.
     """
     least, records = _strictest(counts, limits), int(counts.sum())
     number = records // least
     if int(counts.max()) > number:
         raise InfeasibleError(
-            f"there are no buckets of {least} different values each, which the strictest limit asks for, as some value occurs "
-            "too often; take another solver, which keeps every limit by itself"
+            f"there are no buckets of {least} different values each, which the strictest limit "
+            "asks for, as some value occurs too often",
+            "take another solver, which keeps every limit by itself",
         )
     size, more = divmod(records, number)
     found = spread(

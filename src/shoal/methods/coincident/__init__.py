@@ -1,5 +1,4 @@
-"""Coincident generalisation (Zhang, chapter 5): groups that show all there is to know about who has
-which value.
+"""Coincident generalisation (Zhang, chapter 5): groups show all there is to know of their values.
 
 People are put into groups of equal size by their quasi-identifying values alone (`grouping`), and
 groups merge by a rule that is the same for all who end up in one (`schemes`). So what someone who
@@ -18,7 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.arguments import typed
+from shoal.arguments import keep, typed
 from shoal.chance import Chance
 from shoal.counts import Codes, Counts, group, ranks, smallest
 from shoal.data.hierarchy.tree import Hierarchy
@@ -29,7 +28,7 @@ from shoal.exact.numbers import whole
 from shoal.lattice import Lattice
 from shoal.methods import Progress, Schema, begin, conjunction, short_names, syntactic
 from shoal.methods.axes import Axis, axis_of
-from shoal.methods.coincident.grouping import ORDERS, Order, by_curve, by_splits, in_order
+from shoal.methods.coincident.grouping import ORDERS, Order, Runs, by_curve, by_splits, in_order
 from shoal.methods.coincident.schemes import (
     LEFT_OUT,
     SCHEMES,
@@ -48,7 +47,8 @@ from shoal.releases.release import Release
 
 __all__ = ["GROUP", "Coincident", "fewest", "satisfied"]
 
-_OWN = "\0group"  # no column of a table is called so
+_OWN = "\0group"
+"""No column of a table has this name."""
 
 MANY = 200_000
 """Records above which people are put along a curve if nothing else is asked for: splits take twice
@@ -57,104 +57,127 @@ as long (measured).
 
 Ranges = Literal["narrower", "boundary", "hierarchy"]
 RANGES: tuple[Ranges, ...] = ("narrower", "boundary", "hierarchy")
+Spare = Literal["groups", "records"]
+SPARES: tuple[Spare, ...] = ("groups", "records")
+
+MOST_HALVINGS = 40
+"""With more, a tree holds more people than there are."""
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 
 @typed
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Coincident:
-    """Groups that satisfy models of the sensitive values, also against someone who knows the
-    algorithm.
+    """Groups that satisfy models of the sensitive values, even if the algorithm is known.
 
     models: what every group must satisfy, such as "3-diversity of ill"; models of how values are
-    spread in a group
-    size: how many people a group has to start with; by itself twice as many as the models ask for
-    at least
+        spread in a group
+    size: how many people a group has to start with; by default twice as many as the models need
     scheme: "forest" (one tree of nearly all groups), "UU" or "UA" (a tree of pairs, of as few or as
         many groups as can be), or "interleaved"
-    depth: how often groups merge two by two before more than two do; by itself as often as leaves
-    few groups over
+    depth: how often groups merge two by two before more than two do; by default so that few groups
+        are left over
     order: how groups are formed: by balanced "splits", or along a "curve" through the hierarchies,
-        which is faster; by itself splits up to `MANY` records, which everyone may count, and where
+        which is faster; by default splits up to `MANY` records, which everyone may count, and where
         `ranges` needs them
     ranges: what a group shows of a column: "boundary", as far as the splits reach that made its
-        parts; "hierarchy", the finest value that all its people have in common; or, by itself where
-        there are splits, the "narrower" of both
-    spare: what does not fit the tree: "groups" that are safe as they are stay so, and if there are
+        parts; "hierarchy", the finest value that all its people have in common; or, the default
+        where there are splits, the "narrower" of both
+    spare: what does not fit the tree: "groups" that are already safe are released, and if there are
         too few, groups drawn at random are left out; or "records" are left out from the beginning,
         drawn at random
-    unit: the identifying column that tells whose rows belong together; one row of each person is
-    drawn, and only that is used
+    unit: the identifying column that says whose rows belong together; one row of each person is
+        drawn, and only that is used
     """
 
     models: tuple[Model, ...]
-    size: int | None = None
-    scheme: Scheme = "forest"
-    depth: int | None = None
-    order: Order | None = None
-    ranges: Ranges | None = None
-    spare: Literal["groups", "records"] = "groups"
-    unit: str | None = None
+    size: int
+    scheme: Scheme
+    depth: int | None
+    order: Order | None
+    ranges: Ranges | None
+    spare: Spare
+    unit: str | None
 
     name: ClassVar[str] = "coincident"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "models", conjunction(self.models))
-        if any(isinstance(model, DeltaPresence) for model in self.models):
+    def __init__(
+        self,
+        models: Sequence[Model | str],
+        size: int | None = None,
+        scheme: Scheme = "forest",
+        depth: int | None = None,
+        order: Order | None = None,
+        ranges: Ranges | None = None,
+        spare: Spare = "groups",
+        unit: str | None = None,
+    ) -> None:
+        every = conjunction(models)
+        if size is None:
+            size = 2 * fewest(every)
+        keep(
+            self,
+            models=every,
+            size=whole(size, "size", 2),
+            scheme=scheme,
+            depth=None if depth is None else whole(depth, "depth", 0),
+            order=order,
+            ranges=ranges,
+            spare=spare,
+            unit=unit,
+        )
+        if any(isinstance(model, DeltaPresence) for model in every):
             raise ParameterError(
-                "presence is about who is in the table, which everyone may know here; take models of values"
+                "presence is about who is in the table, which everyone may know here",
+                "take models of values",
             )
-        if self.size is None:
-            object.__setattr__(self, "size", 2 * fewest(self.models))
-        whole(self.size, "size", 2)
-        if self.depth is not None:
-            whole(self.depth, "depth", 0)
-        if self.scheme not in SCHEMES:
-            raise ParameterError(f"scheme={self.scheme!r} is unknown; known are {listed(SCHEMES)}")
-        if self.order not in (None, *ORDERS):
-            raise ParameterError(f"order={self.order!r} is unknown; known are {listed(ORDERS)}")
-        if self.ranges not in (None, *RANGES):
-            raise ParameterError(f"ranges={self.ranges!r} is unknown; known are {listed(RANGES)}")
+        _require_known("scheme", scheme, SCHEMES)
+        _require_known("order", order, (None, *ORDERS))
+        _require_known("ranges", ranges, (None, *RANGES))
+        _require_known("spare", spare, SPARES)
+        self._require_sense()
+
+    def _require_sense(self) -> None:
+        """ParameterError if the parameters do not go together."""
         if self.ranges in ("boundary", "narrower") and self.order == "curve":
             raise ParameterError(
-                "a curve has no boundaries to show; take `ranges` 'hierarchy', or `order` 'splits'"
+                "a curve has no boundaries to show",
+                "take `ranges` 'hierarchy', or `order` 'splits'",
             )
-        if self.spare not in ("groups", "records"):
-            raise ParameterError(f"spare={self.spare!r}; it takes 'groups' or 'records'")
         if self.spare == "records" and self.scheme in ("UU", "UA"):
             raise ParameterError(
-                f"{self.scheme} chooses by which groups are safe what it leaves out of its tree; leave `spare` out"
+                f"{self.scheme} chooses what it leaves out of its tree by which groups are safe",
+                "leave `spare` out",
             )
-        if self.scheme == "interleaved" and self.people % 2:
-            raise ParameterError("interleaved groups are halved; give an even `size`")
-        if self.depth is not None and self.depth > 40:
+        if self.scheme == "interleaved" and self.size % 2:
+            raise ParameterError("interleaved groups are halved", "give an even `size`")
+        if self.depth is not None and self.depth > MOST_HALVINGS:
             raise ParameterError(
-                "depth is above 40: a tree of so many groups holds more people than there are; take less"
+                f"is above {MOST_HALVINGS}: a tree of that many groups holds more people than "
+                "there are",
+                "give a smaller one",
+                option="depth",
             )
-
-    @property
-    def people(self) -> int:
-        """How many people a group has to start with."""
-        return whole(self.size, "size", 2)
 
     def halvings(self, records: int) -> int:
         """How often groups of that many records merge two by two, at most."""
         if self.depth is not None:
             return self.depth
-        return best_depth(records // self.people, self.scheme)
+        return best_depth(records // self.size, self.scheme)
 
     def promise(self, schema: Schema) -> Promise:
         """That the models hold of what can be inferred, not only of what is seen."""
         syntactic(self.models, schema, self.unit)
         if GROUP in schema.roles:
             raise ParameterError(
-                f"the table has a column {GROUP!r}, which the release adds; rename it"
+                f"the table has a column {GROUP!r}, which the release adds", "rename it"
             )
         for name in schema.having(Role.QUASI):
             schema.public(name)
-        schema.require_declared()  # else the type of a column could tell of a record that is left out
+        # Else the type of a column could reveal a record that is left out.
+        schema.require_declared()
         return Coincidence(short_names(self.models), self.unit)
 
     def release(
@@ -165,50 +188,51 @@ class Coincident:
         Fewer than `size` of them, drawn at random, are left out, so that groups are even.
         """
         job = begin(self, table, chance, progress)
-        table, chance, said = job.table, job.chance, job.progress
-        said(0, 3, "ordering people")
-        order = self.order or (
-            "curve" if self.ranges in (None, "hierarchy") and table.rows > MANY else "splits"
-        )
-        ranges = self.ranges or ("narrower" if order == "splits" else "hierarchy")
-        method = replace(
-            self,
-            models=tuple(bound(model, table) for model in self.models),
-            order=order,
-            ranges=ranges,
-        )
+        table = job.table
+        job.progress(0, 3, "ordering people")
+        method = self._decided(table)
         _require_whole(table, method)
-        people = _People.of(table, method, chance)
-        said(1, 3, "merging groups")
-        halves = people.grouped(chance)
-        said(2, 3, "merging groups")
-        made = people.laid_out(halves, chance)
-        said(3, 3, "merging groups")
-        paper = certify(table, method, job.promise, chance)
-        return Release(
-            made,
-            replace(paper, columns=_columns(paper)),
-            Facts(
-                records=table.rows,
-                suppressed=table.rows - int(people.sizes[halves != LEFT_OUT].sum()),
-                groups=int(halves.max(initial=-1)) + 1,
-            ),
+        people = _Ordered.of(table, method, job.chance)
+        job.progress(1, 3, "merging groups")
+        groups = people.grouped(job.chance)
+        job.progress(2, 3, "merging groups")
+        laid = people.laid_out(groups, job.chance)
+        job.progress(3, 3, "merging groups")
+        certificate = certify(table, method, job.promise, job.chance)
+        facts = Facts(
+            records=table.rows,
+            suppressed=table.rows - int(people.sizes[groups != LEFT_OUT].sum()),
+            groups=int(groups.max(initial=-1)) + 1,
+        )
+        return Release(laid, replace(certificate, columns=_columns(certificate)), facts)
+
+    def _decided(self, table: Table) -> "Coincident":
+        """The method with its models bound to a table, and with an order and ranges."""
+        order = self.order
+        if order is None:
+            needs_splits = self.ranges not in (None, "hierarchy")
+            order = "splits" if needs_splits or table.rows <= MANY else "curve"
+        ranges = self.ranges or ("narrower" if order == "splits" else "hierarchy")
+        models = tuple(bound(model, table) for model in self.models)
+        return replace(self, models=models, order=order, ranges=ranges)
+
+
+def _require_known(option: str, given: str | None, known: Sequence[str | None]) -> None:
+    """ParameterError if an option is not one of those known."""
+    if given not in known:
+        names = [name for name in known if name is not None]
+        raise ParameterError(
+            "is unknown", f"known are {listed(names)}", option=option, given=repr(given)
         )
 
 
 def fewest(models: Sequence[Model]) -> int:
     """How many people a group must have at least to satisfy some models."""
-    return max(
-        [
-            1,
-            *(
-                ceil(Fraction(getattr(m, one)))
-                for m in models
-                for one in ("k", "l", "p")
-                if hasattr(m, one)
-            ),
-        ]
-    )
+    numbers = [1]
+    for model in models:
+        given = [name for name in ("k", "l", "p") if hasattr(model, name)]
+        numbers += [ceil(Fraction(getattr(model, name))) for name in given]
+    return max(numbers)
 
 
 def satisfied(
@@ -218,11 +242,10 @@ def satisfied(
     columns: Mapping[str, tuple[npt.NDArray[Any], int]],
     count: Ints | None = None,
 ) -> Bools:
-    """Which of so many groups satisfy all models, given the group of every row, and codes of
-    columns and how many there are.
+    """Which of that many groups satisfy all models.
 
-    Rows of no group, which have the number of groups, are one more, so that shares of all are
-    right.
+    `own` is the group of every row, and `columns` has codes and how many of these there are. Rows
+    of no group, which have the number of groups, are one more, so that shares of all are right.
     """
     counts = group(
         [_OWN, *columns],
@@ -235,8 +258,9 @@ def satisfied(
 
 
 def _require_whole(table: Table, method: Coincident) -> None:
-    """InfeasibleError before anything is drawn if not even all records satisfy the models, which
-    the bag alone tells.
+    """InfeasibleError, before anything is drawn, if not even all records satisfy the models.
+
+    That depends on the bag of values alone.
     """
     names = sorted({name for model in method.models for name in model.columns})
     bag = table.count(names)
@@ -244,22 +268,19 @@ def _require_whole(table: Table, method: Coincident) -> None:
     everybody = np.zeros(bag.distinct, dtype=np.int64)
     if table.rows and not satisfied(method.models, everybody, 1, columns, bag.count).all():
         raise InfeasibleError(
-            f"even all records together do not satisfy {' and '.join(map(str, method.models))}; ask for less"
+            f"even all records together do not satisfy {' and '.join(map(str, method.models))}",
+            "ask for less",
         )
 
 
-def _columns(paper: Certificate) -> list[Any]:
-    return [
-        {"name": GROUP, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value},
-        *paper.columns,
-    ]
+def _columns(certificate: Certificate) -> list[Any]:
+    added = {"name": GROUP, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value}
+    return [added, *certificate.columns]
 
 
 @dataclass(frozen=True, eq=False)
-class _People:
-    """The records that are released, as distinct rows, in an order in which groups to start with
-    follow each other.
-    """
+class _Ordered:
+    """The released records, as distinct rows; groups to start with follow each other."""
 
     table: Table
     method: Coincident
@@ -270,7 +291,7 @@ class _People:
     """How far the part reaches that splits made, for every column and group to start with."""
 
     @classmethod
-    def of(cls, table: Table, method: Coincident, chance: Chance) -> "_People":
+    def of(cls, table: Table, method: Coincident, chance: Chance) -> "_Ordered":
         """People by their quasi-identifying values.
 
         Of those who have the same, it is drawn who comes where.
@@ -279,28 +300,27 @@ class _People:
         others = [name for name in released(table) if name not in quasi]
         # In the order of their values, whatever that of the input.
         rows = table.count([*quasi, *others], dict.fromkeys(quasi, 0))
-        number = table.rows // method.people
+        number = table.rows // method.size
         if method.spare == "records":
             number = shaped(number, method.scheme, method.halvings(table.rows))[0]
         if table.rows and not number:
             blocks = 3 if method.scheme == "interleaved" and method.spare == "records" else 1
             raise InfeasibleError(
-                f"the table has fewer than {blocks * method.people} records, which {plural(blocks, 'group')} have to start with; "
-                "take a smaller `size`"
+                f"the table has fewer than {blocks * method.size} records, which "
+                f"{plural(blocks, 'group')} have to start with",
+                "take a smaller `size`",
             )
-        left_out = chance.choice(table.rows, table.rows - number * method.people).astype(np.int64)
+        left_out = chance.choice(table.rows, table.rows - number * method.size).astype(np.int64)
         record = np.delete(np.repeat(np.arange(rows.distinct), rows.count), left_out)
         axes = [axis_of(table, name, "boundary", (), whole=True) for name in quasi]
         if not number:
             return cls(table, method, rows, axes, record)
+        # Rows with the same values are neighbours.
         first = np.ones(rows.distinct, dtype=np.bool_)
-        first[1:] = np.any(
-            [column[1:] != column[:-1] for column in rows.codes[: len(quasi)]], axis=0
-        )
-        starts, cell = (
-            np.flatnonzero(first),
-            (np.cumsum(first) - 1).take(record),
-        )  # rows with the same values are neighbours
+        differs = [column[1:] != column[:-1] for column in rows.codes[: len(quasi)]]
+        first[1:] = np.any(differs, axis=0)
+        starts = np.flatnonzero(first)
+        cell = (np.cumsum(first) - 1).take(record)
         record = record.take(_by_lot(cell, chance))
         people = np.bincount(cell, minlength=len(starts))
         leaves = tuple(column.take(starts) for column in rows.codes[: len(quasi)])
@@ -308,40 +328,20 @@ class _People:
         if method.order == "curve":
             runs = by_curve(cells, [table.hierarchy(name) for name in quasi])
         else:
-            places = tuple(
-                axis.place.take(column) for axis, column in zip(axes, leaves, strict=True)
-            )
-            runs = by_splits(
-                replace(cells, codes=places), method.people, [axis.ends for axis in axes]
-            )
+            along = zip(axes, leaves, strict=True)
+            places = tuple(axis.place.take(column) for axis, column in along)
+            ends = [axis.ends for axis in axes]
+            runs = by_splits(replace(cells, codes=places), method.size, ends)
         record = record.take(_places(runs.rows, runs.counts))
-        if (
-            method.ranges == "hierarchy"
-            or runs.part is None
-            or runs.low is None
-            or runs.high is None
-        ):
-            return cls(table, method, rows, axes, record)
-        starting = np.searchsorted(
-            np.cumsum(runs.counts), np.arange(number) * method.people, side="right"
-        )
-        part = runs.part.take(starting)  # no part ends within a group
-        return cls(
-            table,
-            method,
-            rows,
-            axes,
-            record,
-            (runs.low.take(part, axis=1), runs.high.take(part, axis=1)),
-        )
+        reach = None if method.ranges == "hierarchy" else _reach(runs, number, method.size)
+        return cls(table, method, rows, axes, record, reach)
 
     @cached_property
     def halves(self) -> Ints:
         """Where every half of a group to start with begins."""
-        size = self.method.people
-        starts: Ints = np.add.outer(
-            np.arange(0, len(self.record), size), np.array([0, size - size // 2])
-        )
+        size = self.method.size
+        groups = np.arange(0, len(self.record), size)
+        starts: Ints = np.add.outer(groups, np.array([0, size - size // 2]))
         return starts.ravel()
 
     @cached_property
@@ -359,25 +359,25 @@ class _People:
         if not len(self.record):
             return np.zeros(0, dtype=np.int64)
         names = sorted({name for model in self.method.models for name in model.columns})
-        found = {name: _values(self.table, name, self.rows) for name in names}
-        carried = {name: (codes.take(self.record), card) for name, (codes, card) in found.items()}
+        every = {}
+        for name in names:
+            codes, card = _values(self.table, name, self.rows)
+            every[name] = codes.take(self.record), card
 
         def safe(numbers: Ints, groups: int) -> Bools:
-            own, there = numbers.take(self.half), carried
+            own, columns = numbers.take(self.half), every
             if LEFT_OUT in numbers:
                 seen = own != LEFT_OUT
                 own = own[seen]
-                there = {name: (codes[seen], card) for name, (codes, card) in carried.items()}
+                columns = {name: (codes[seen], card) for name, (codes, card) in every.items()}
             own = np.where(own < 0, groups, own).astype(smallest(groups + 1))
-            return satisfied(self.method.models, own, groups, there)
+            return satisfied(self.method.models, own, groups, columns)
 
         depth = self.method.halvings(self.table.rows)
         return merged(len(self.halves) // 2, safe, self.method.scheme, depth, chance)
 
     def laid_out(self, groups: Ints, chance: Chance) -> Any:
-        """The released columns: groups in the order of what they show, or by lot, and their records
-        by values.
-        """
+        """The released columns: groups by what they show, or by lot, and records by values."""
         table, number, names = self.table, int(groups.max(initial=-1)) + 1, released(self.table)
         order = np.flatnonzero(groups != LEFT_OUT)
         order = order.take(in_order(groups.take(order)))
@@ -385,14 +385,8 @@ class _People:
         labels = {
             axis.name: self._shown(column, order, starts) for column, axis in enumerate(self.axes)
         }
-        by_text = [
-            np.argsort(np.array(sorted(range(len(texts)), key=lambda at: _in_words(texts[at]))))
-            for texts, _ in labels.values()
-        ]
-        alike = ranks(
-            [rank.take(codes) for rank, (_, codes) in zip(by_text, labels.values(), strict=True)],
-            list(map(len, by_text)),
-        )
+        by_text = [_text_ranks(texts).take(codes) for texts, codes in labels.values()]
+        alike = ranks(by_text, [len(texts) for texts, _ in labels.values()])
         by_label = _by_lot(alike, chance)
         rank = np.empty(number, dtype=smallest(max(number, 1)))
         rank[by_label] = np.arange(number)
@@ -407,14 +401,15 @@ class _People:
             [max(number, 1), *(max(len(keys), 1) for keys in others.values())],
         )
         own = np.repeat(rows.codes[0], rows.count).astype(np.int64)
-        made: dict[str, Any] = {GROUP: (None, own + 1)}
+        laid: dict[str, Any] = {GROUP: (None, own + 1)}
         for name in names:
             if name in labels:
                 texts, places = labels[name]
-                made[name] = texts, places.take(by_label).astype(smallest(len(texts))).take(own)
+                shown = places.take(by_label).astype(smallest(len(texts)))
+                laid[name] = texts, shown.take(own)
             else:
-                made[name] = others[name], np.repeat(rows.codes[rows.names.index(name)], rows.count)
-        return table.like(made)
+                laid[name] = others[name], np.repeat(rows.column(name), rows.count)
+        return table.like(laid)
 
     def _shown(self, column: int, order: Ints, starts: Ints) -> tuple[list[str], Ints]:
         """What groups show of a column: texts, and the place of every group's among them.
@@ -424,44 +419,52 @@ class _People:
         axis, texts = self.axes[column], list[str]()
         shown, wide = np.zeros(len(starts), dtype=np.int64), np.full(len(starts), axis.size + 1)
         if self.method.ranges != "boundary":
-            leaves = self.rows.codes[column].take(self.record.reshape(-1, self.method.people).T)
-            first = self.method.people - self.method.people // 2
+            leaves = self.rows.codes[column].take(self.record.reshape(-1, self.method.size).T)
+            first = self.method.size - self.method.size // 2
             low, high = (
-                _extreme(
-                    of,
-                    np.stack([of.reduce(leaves[:first]), of.reduce(leaves[first:])], axis=1).take(
-                        order
-                    ),
-                    starts,
-                )
+                _extreme(of, _by_half(of, leaves, first).take(order), starts)
                 for of in (np.minimum, np.maximum)
             )
             texts, shown, wide = _common(self.table.hierarchy(axis.name), low, high)
         if self.reach is None:
             return texts, shown
-        low, high = (ends[column].take(order // 2) for ends in self.reach)
-        low, high = (
-            _extreme(np.minimum, low, starts).astype(np.int64),
-            _extreme(np.maximum, high, starts).astype(np.int64),
-        )
+        lows, highs = (ends[column].take(order // 2) for ends in self.reach)
+        low = _extreme(np.minimum, lows, starts).astype(np.int64)
+        high = _extreme(np.maximum, highs, starts).astype(np.int64)
         narrow = np.flatnonzero(high - low + 1 < wide)
-        found, place = np.unique((low * axis.size + high)[narrow], return_inverse=True)
+        ranges, place = np.unique((low * axis.size + high)[narrow], return_inverse=True)
         known = {text: at for at, text in enumerate(texts)}
-        own = [
-            known.setdefault(axis.text(*divmod(each, axis.size)), len(known))
-            for each in found.tolist()
-        ]
-        shown[narrow] = np.array(own, dtype=np.int64).take(place)
+        numbers = []
+        for pair in ranges.tolist():
+            text = axis.text(*divmod(pair, axis.size))
+            numbers.append(known.setdefault(text, len(known)))
+        shown[narrow] = np.array(numbers, dtype=np.int64).take(place)
         return list(known), shown
 
 
+def _reach(runs: Runs, groups: int, size: int) -> tuple[Codes, Codes] | None:
+    """How far the parts reach that groups of a size are in; None where no splits made them."""
+    if runs.part is None or runs.low is None or runs.high is None:
+        return None
+    upto = np.cumsum(runs.counts)
+    # No part ends within a group.
+    part = runs.part.take(np.searchsorted(upto, np.arange(groups) * size, side="right"))
+    return runs.low.take(part, axis=1), runs.high.take(part, axis=1)
+
+
+def _text_ranks(texts: Sequence[str]) -> Ints:
+    """The rank of every text, sorted by words."""
+    order = sorted(range(len(texts)), key=lambda at: _in_words(texts[at]))
+    return np.argsort(np.array(order))
+
+
 def _in_words(text: str) -> tuple[list[str | int], str]:
-    """To sort texts by their words, and by the value of numbers in them: anyone can tell that
-    order.
+    """A key that sorts texts by their words, and by the value of numbers in them.
+
+    Anyone can tell that order.
     """
-    return [
-        int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", text))
-    ], text
+    parts = enumerate(re.split("([0-9]+)", text))
+    return [int(part) if at % 2 else part for at, part in parts], text
 
 
 def _by_lot(values: Ints, chance: Chance) -> Ints:
@@ -481,9 +484,8 @@ def _places(rows: Ints, counts: Ints) -> Ints:
     order = in_order(rows)
     upto = np.cumsum(counts.take(order))
     first = np.empty(len(rows), dtype=np.int64)
-    first[order] = upto - counts.take(
-        order
-    )  # runs of one row follow each other there, and rows fill up one after the other
+    # Runs of one row follow each other there, and rows fill up one after the other.
+    first[order] = upto - counts.take(order)
     ends = np.cumsum(counts)
     return np.repeat(first - (ends - counts), counts) + np.arange(int(counts.sum()))
 
@@ -499,6 +501,11 @@ def _values(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], in
     return codes, max(len(table.keys(name)), 1)
 
 
+def _by_half(of: np.ufunc, leaves: npt.NDArray[Any], first: int) -> npt.NDArray[Any]:
+    """The smallest or largest leaf of every half; the first half has the first people."""
+    return np.stack([of.reduce(leaves[:first]), of.reduce(leaves[first:])], axis=1)
+
+
 def _extreme(of: np.ufunc, values: npt.NDArray[Any], starts: Ints) -> npt.NDArray[Any]:
     found: npt.NDArray[Any] = of.reduceat(values, starts) if len(starts) else values
     return found
@@ -507,8 +514,9 @@ def _extreme(of: np.ufunc, values: npt.NDArray[Any], starts: Ints) -> npt.NDArra
 def _common(
     hierarchy: Hierarchy, lowest: npt.NDArray[Any], highest: npt.NDArray[Any]
 ) -> tuple[list[str], Ints, Ints]:
-    """The texts of all levels, and for every group the finest that its outermost leaves share, and
-    how many leaves show it.
+    """The texts of all levels, each group's finest common one, and how many leaves show it.
+
+    It is the finest that the outermost leaves share.
     """
     texts, by_level = hierarchy.texts()
     number = by_level.shape[1]
@@ -516,9 +524,8 @@ def _common(
     sizes = np.bincount(pairs // number, minlength=len(texts))
     shown = np.empty(len(lowest), dtype=np.int64)
     left = np.arange(len(lowest))
-    for codes, places in zip(
-        hierarchy.maps, by_level, strict=True
-    ):  # leaves are in tree order: what the outermost share, all do
+    # Leaves are in tree order: what the outermost share, all do.
+    for codes, places in zip(hierarchy.maps, by_level, strict=True):
         low, high = codes.take(lowest.take(left)), codes.take(highest.take(left))
         same = left[low == high]
         shown[same] = places.take(lowest.take(same))

@@ -1,5 +1,4 @@
-"""Who may share a group, by quasi-identifying values alone: an order of people in which neighbours
-are alike.
+"""Who may share a group, by quasi-identifying values alone: neighbours in an order are alike.
 
 Works on the distinct rows and how many people have each. People with equal values are alike, so a
 cut may part them: who of them goes where is drawn by the method. Two orders: along a *curve* that
@@ -24,15 +23,18 @@ Ints = npt.NDArray[np.int64]
 Order = Literal["splits", "curve"]
 ORDERS: tuple[Order, ...] = ("splits", "curve")
 
-_FAR = 1 << 40  # further than any place of a column
-_BITS = 62  # of a place on the curve, and of where a part comes in the order
+_FAR = 1 << 40
+"""Further than any place of a column."""
+
+_BITS = 62
+"""Of a place on the curve, and of where a part comes in the order."""
 
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """An order of people: `rows` are distinct rows, some several times, and `counts` how many
-    people of each come next.
+    """An order of people.
 
+    `rows` are distinct rows, some several times, and `counts` how many people of each come next.
     Where the order comes from splits, `part` is the part that each run is in, and `low` and `high`
     have for every column and part how far it reaches.
     """
@@ -45,11 +47,11 @@ class Runs:
 
 
 def by_curve(rows: Counts, trees: Sequence[Hierarchy]) -> Runs:
-    """The people of some rows (their leaves in every column) along a curve that leaves a value of a
-    hierarchy after all of it.
+    """People along a curve that leaves a value of a hierarchy after all of it.
 
-    The bits that tell leaves apart are taken by how much of its column each still has to tell
-    apart, and read as a Gray code, in which neighbours differ by one bit.
+    `rows` has their leaves in every column. The bits that tell leaves apart are taken by how much
+    of its column each still has to tell apart, and read as a Gray code, in which neighbours differ
+    by one bit.
     """
     bits = [(share, column, bit) for column, tree in enumerate(trees) for share, bit in _bits(tree)]
     bits.sort(key=lambda one: (-one[0], one[1]))  # bits of one column stay in their order
@@ -66,8 +68,9 @@ def by_curve(rows: Counts, trees: Sequence[Hierarchy]) -> Runs:
 
 
 def _bits(tree: Hierarchy) -> Iterator[tuple[Fraction, Ints]]:
-    """For every bit of a leaf, those of the widest values first: the mean share of leaves that it
-    tells apart, and the bit.
+    """For every bit of a leaf the mean share of leaves that it tells apart, and the bit.
+
+    Those of the widest values come first.
     """
     least = Fraction(1)
     for wide, fine in zip(tree.maps[:0:-1], tree.maps[-2::-1], strict=True):
@@ -88,20 +91,19 @@ def in_order(values: npt.NDArray[np.integer]) -> Ints:
     bits, wide = len(values).bit_length(), int(values.max(initial=0)).bit_length()
     if bits + wide > 63:
         return np.argsort(values, kind="stable")
-    key = (values.astype(np.int64) << bits) | np.arange(
-        len(values)
-    )  # sorting numbers is faster than sorting places by them
+    # Sorting numbers is faster than sorting places by them.
+    key = (values.astype(np.int64) << bits) | np.arange(len(values))
     key.sort()
     return key & ((1 << bits) - 1)
 
 
 @dataclass(frozen=True, eq=False)
-class _Parts:
-    """Parts, one after the other: from `starts` on their rows, with the places of these and how
-    many people of each.
+class _Pieces:
+    """Parts, one after the other: their rows start at `starts`.
 
-    Of every part, `number` says by its bits which half was taken in every round, so it tells where
-    the part comes in the order, and `low` and `high` have for every column how far it reaches.
+    With the places of these and how many people of each. Of every part, `number` says by its bits
+    which half was taken in every round, so it tells where the part comes in the order, and `low`
+    and `high` have for every column how far it reaches.
     """
 
     row: Ints
@@ -116,22 +118,22 @@ class _Parts:
     def lengths(self) -> Ints:
         return np.diff(self.starts, append=len(self.row))
 
-    def some(self, which: Ints) -> "_Parts":
+    def some(self, which: Ints) -> "_Pieces":
         """Some of the parts."""
         lengths = self.lengths[which]
         starts = np.cumsum(lengths) - lengths
         index = np.repeat(self.starts[which] - starts, lengths) + np.arange(int(lengths.sum()))
         rows = self.row.take(index), self.runs.take(index), self.places.take(index, axis=1)
-        return _Parts(*rows, starts, self.number[which], self.low[:, which], self.high[:, which])
+        return _Pieces(*rows, starts, self.number[which], self.low[:, which], self.high[:, which])
 
     @staticmethod
-    def joined(several: "Sequence[_Parts]") -> "_Parts":
+    def joined(several: "Sequence[_Pieces]") -> "_Pieces":
         lengths = np.concatenate([parts.lengths for parts in several])
         names = ("row", "runs", "places", "number", "low", "high")
         row, runs, places, *own = (
             np.concatenate([getattr(parts, name) for parts in several], axis=-1) for name in names
         )
-        return _Parts(row, runs, places, np.cumsum(lengths) - lengths, *own)
+        return _Pieces(row, runs, places, np.cumsum(lengths) - lengths, *own)
 
 
 def by_splits(rows: Counts, group: int, ends: Sequence[Sequence[Ints]] | None = None) -> Runs:
@@ -146,37 +148,30 @@ def by_splits(rows: Counts, group: int, ends: Sequence[Sequence[Ints]] | None = 
     one = np.zeros(min(len(row), 1), dtype=np.int64)
     domain = np.zeros_like(sizes), sizes - 1
     low, high = (np.repeat(side[:, None], len(one), axis=1).astype(places.dtype) for side in domain)
-    parts, done = (
-        _Parts(row, rows.count.take(row), places.take(row, axis=1), one, one, low, high),
-        [],
-    )
+    people = rows.count.take(row)
+    parts = _Pieces(row, people, places.take(row, axis=1), one, one, low, high)
+    done = []
     for bit in range(_BITS, -1, -1):
         closed, parts = _halved(parts, sizes, group, bit, ends or [()] * len(sizes))
         done.append(closed)
         if not len(parts.starts):
             break
-    found = _Parts.joined(done)
-    found = found.some(np.argsort(found.number))
-    return Runs(
-        found.row,
-        found.runs,
-        np.repeat(np.arange(len(found.starts)), found.lengths),
-        found.low,
-        found.high,
-    )
+    joined = _Pieces.joined(done)
+    joined = joined.some(np.argsort(joined.number))
+    part = np.repeat(np.arange(len(joined.starts)), joined.lengths)
+    return Runs(joined.row, joined.runs, part, joined.low, joined.high)
 
 
 def _halved(
-    parts: _Parts, sizes: Ints, group: int, bit: int, ends: Sequence[Sequence[Ints]]
-) -> tuple[_Parts, _Parts]:
-    """The parts that are done, without places, and the halves of all others, one after the other."""
+    parts: _Pieces, sizes: Ints, group: int, bit: int, ends: Sequence[Sequence[Ints]]
+) -> tuple[_Pieces, _Pieces]:
+    """The parts that are done, without places, and the halves of all others, in turn."""
     starts, places = parts.starts, parts.places
     total = np.add.reduceat(parts.runs, starts) if len(starts) else starts
     spans = places[:, :0]
     if len(starts):
-        spans = np.maximum.reduceat(places, starts, axis=1) - np.minimum.reduceat(
-            places, starts, axis=1
-        )
+        spans = np.maximum.reduceat(places, starts, axis=1)
+        spans = spans - np.minimum.reduceat(places, starts, axis=1)
     open_ = (total >= 2 * group) & spans.any(axis=0)
     closed = replace(parts, places=places[:0]).some(np.flatnonzero(~open_))
     if not open_.all():
@@ -205,25 +200,23 @@ def _halved(
     for column, own in enumerate(ends):
         its = number[axis == column]
         end = _end_between(before[its], after[its], own)
-        lower[column, its], upper[column, its] = (
-            end,
-            np.minimum(after[its], end + 1),
-        )  # the same one, if it is cut in two
+        lower[column, its] = end
+        # The same place, if it is cut in two.
+        upper[column, its] = np.minimum(after[its], end + 1)
     low, high = (
         np.stack(sides, axis=2).reshape(len(sizes), -1)
         for sides in ([parts.low, upper], [lower, parts.high])
     )
     halves = np.stack([parts.number, parts.number | (1 << bit)], axis=1).ravel()
     rows = parts.row.take(order), runs, parts.places.take(order, axis=1)
-    return closed, _Parts(*rows, np.cumsum(lengths) - lengths, halves, low, high)
+    return closed, _Pieces(*rows, np.cumsum(lengths) - lengths, halves, low, high)
 
 
 def _end_between(before: Ints, after: Ints, ends: Sequence[Ints]) -> Ints:
-    """The places at which left halves end: from their last person's on, and before that of the
-    first one on the right.
+    """The places at which left halves end: after their last person, before the first on the right.
 
     It is where a value of the highest level ends that does so there, nearest to the middle; so that
-    it tells no more of either person than that it lies between them.
+    it reveals no more of either person than that it lies between them.
     """
     middle: Ints = np.maximum((before + after - 1) // 2, before)
     found = middle
@@ -243,9 +236,8 @@ def _in_order_within(values: Codes, starts: Ints, lengths: Ints) -> Ints:
     bits = len(starts).bit_length() + wide + within
     if bits > 63:
         return np.lexsort((values, offset))
-    run: npt.NDArray[np.integer] = np.arange(len(starts)).astype(
-        np.uint32 if bits <= 32 else np.int64
-    )
+    narrow = np.uint32 if bits <= 32 else np.int64
+    run: npt.NDArray[np.integer] = np.arange(len(starts)).astype(narrow)
     key = (np.repeat(run << wide, lengths) + values) << within
     key += (np.arange(len(values)) - offset).astype(key.dtype)
     key.sort()

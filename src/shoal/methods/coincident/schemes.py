@@ -1,14 +1,13 @@
-"""Which groups merge until all are safe, so that nothing but the values they show can be inferred
-from it.
+"""Which groups merge until all are safe, so that nothing but what they show can be inferred.
 
 Leaves are groups of equal size, in an order that depends on quasi-identifying values alone. A
 *tree* pairs neighbours; a group that is not safe takes all of its siblings, and so on upwards:
 first two by two, then by small primes, until one root is left. Everything a scheme does is
 unchanged if siblings swap all their values, which is why everybody in a group has the same
 distribution, also to someone who knows the scheme (docs/proofs/coincident.md). Leaves that do not
-fit the tree are left as they
-are: safe ones, drawn by secret coins. If there are too few of these, as many of all are left out of
-the release, also drawn; and if the root is not safe, everybody is one group.
+fit the tree are released unchanged: safe ones, drawn by secret coins. If there are too few of
+these, as many of all are left out of the release, also drawn; and if the root is not safe,
+everybody is one group.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,8 +32,14 @@ LEFT_OUT = -2
 """Instead of a group: of a half leaf that is not released."""
 Scheme = Literal["forest", "UU", "UA", "interleaved"]
 SCHEMES: tuple[Scheme, ...] = ("forest", "UU", "UA", "interleaved")
-_LARGEST_PRIME = 13  # so many siblings merge at once, at most; of what is left of a number of leaves, it takes few
-_SPARE = 16  # of so many leaves one may be left over, if nothing is said of the depth
+_LARGEST_PRIME = 13
+"""That many siblings merge at once, at most.
+
+Few leaves are left over when a number of leaves is to have no larger prime factor.
+"""
+
+_SPARE = 16
+"""Of that many leaves one may be left over, if no depth is given."""
 
 
 def merged(leaves: int, safe: Safe, scheme: Scheme, depth: int, chance: Chance) -> Ints:
@@ -51,7 +56,8 @@ def merged(leaves: int, safe: Safe, scheme: Scheme, depth: int, chance: Chance) 
         halves = np.stack([2 * kept, 2 * kept + 1], axis=1)
         group[2 * left_out] = group[2 * left_out + 1] = LEFT_OUT
         test = safe
-        if len(left_out):  # what is left out is no part of what others are compared with
+        # What is left out is not part of what others are compared with.
+        if len(left_out):
             gone = group == LEFT_OUT
 
             def test(numbers: Ints, groups: int) -> Bools:
@@ -67,17 +73,20 @@ def merged(leaves: int, safe: Safe, scheme: Scheme, depth: int, chance: Chance) 
         group = np.zeros(2 * leaves, dtype=np.int64)
         if not safe(group, 1).all():
             raise InfeasibleError(
-                "nothing can be released: all records together do not satisfy the models without the few that are left out by "
-                "chance; ask for less. Keep this refusal secret if you try again: that there was one tells about the values"
+                "nothing can be released: all records together do not satisfy the models without "
+                "the few that are left out by chance",
+                "ask for less. Keep this refusal secret if you try again: it reveals information "
+                "about the values",
             )
-    there = group != LEFT_OUT
-    group[there] = np.unique(group[there], return_inverse=True)[1]
+    released = group != LEFT_OUT
+    group[released] = np.unique(group[released], return_inverse=True)[1]
     return group
 
 
 def shaped(leaves: int, scheme: Scheme, depth: int) -> tuple[int, list[int]]:
-    """How many leaves fit a tree, and how many siblings merge at each of its levels: two at the
-    lowest `depth`, then primes.
+    """How many leaves fit a tree, and how many siblings merge at each of its levels.
+
+    Two do at the lowest `depth`, then primes.
     """
     block = 3 if scheme == "interleaved" else 1
     blocks = leaves // block
@@ -100,17 +109,16 @@ def best_depth(leaves: int, scheme: Scheme) -> int:
 
 def _primes(number: int) -> list[int] | None:
     """The prime factors of a number, the smallest first; None if one is too large."""
-    found = []
+    factors = []
     for prime in range(2, _LARGEST_PRIME + 1):
         while number % prime == 0:
-            found.append(prime)
+            factors.append(prime)
             number //= prime
-    return found if number == 1 else None
+    return factors if number == 1 else None
 
 
 def _kept(safe: Bools, scheme: Scheme, depth: int, chance: Chance) -> tuple[Ints, Ints, list[int]]:
-    """The leaves that the tree is made of, those that are not released, and how many siblings merge
-    at each level.
+    """The leaves of the tree, those that are not released, and how many siblings merge when.
 
     All others are safe, and drawn uniformly among those that are. How many there are of each is
     told by how many are safe.
@@ -136,13 +144,13 @@ def _climb(
     halves: Ints, group: Ints, safe: Bools, test: Safe, leaves: int, siblings: Sequence[int]
 ) -> Bools:
     """Merge what is unsafe with its siblings, level by level; whether the root is unsafe even so.
-    Writes the groups of halves.
 
-    `halves` has a line for every block of neighbouring leaves: two halves, or those of three leaves
-    for interleaved groups.
+    Writes the groups of halves. `halves` has a line for every block of neighbouring leaves: two
+    halves, or those of three leaves for interleaved groups.
     """
-    some: Bools = np.logical_not(safe).any(axis=1)  # type: ignore[assignment]  # an array, as it has an axis
-    unsafe = some if halves.shape[1] == 2 else _interleave(halves, group, some, test, leaves)
+    unsafe: Bools = np.asarray(np.logical_not(safe).any(axis=1))
+    if halves.shape[1] > 2:
+        unsafe = _interleave(halves, group, unsafe, test, leaves)
     for number in siblings:
         merging = np.flatnonzero(unsafe.reshape(-1, number).any(axis=1))
         unsafe = np.zeros(len(unsafe) // number, dtype=np.bool_)
@@ -151,10 +159,9 @@ def _climb(
 
 
 def _interleave(halves: Ints, group: Ints, some: Bools, test: Safe, leaves: int) -> Bools:
-    """Blocks of three leaves of which one is unsafe become two groups, each with one half of every
-    leaf, or else one.
+    """Blocks of three leaves with an unsafe one become two groups, or else one.
 
-    Gives which blocks are unsafe even so.
+    Each of two has one half of every leaf. Gives which blocks are unsafe even so.
     """
     open_ = np.flatnonzero(some)
     unsafe = np.zeros(len(halves), dtype=np.bool_)

@@ -1,5 +1,4 @@
-"""Is a proposed sequence of groupings safe to choose from? A checker for those who add a scheme; it
-sees no data.
+"""Is a sequence of groupings safe to choose from? A checker for new schemes; it sees no data.
 
 Someone tries the groupings of a sequence in turn and releases the first whose groups are all safe.
 Who knows the sequence learns nothing from the choice if people of a group can stand for each other:
@@ -17,7 +16,7 @@ from typing import TypeAlias
 from shoal.arguments import typed
 from shoal.errors import ParameterError, TooLargeError, plural
 
-__all__ = ["Partition", "Verdict", "coincident"]
+__all__ = ["Partition", "Symmetry", "coincident"]
 
 Partition: TypeAlias = Sequence[Collection[Hashable]]
 """People in groups: everyone is in one."""
@@ -36,7 +35,7 @@ _Groups: TypeAlias = list[list[list[int]]]  # of every grouping
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Symmetry:
     """Whether people of a group can always stand for each other, and if not, where two cannot.
 
     place: of the grouping in the sequence; None if all is well
@@ -60,14 +59,14 @@ class Verdict:
 
 
 @typed
-def coincident(sequence: Sequence[Partition]) -> Verdict:
-    """Whether releasing the first safe grouping of a sequence tells no more of anyone than the
-    released group shows.
+def coincident(sequence: Sequence[Partition]) -> Symmetry:
+    """Whether releasing the first safe grouping of a sequence reveals only what its groups show.
 
     Yes is a proof, for every predicate on the values of a group and all values; no is none: the
     condition is sufficient.
 
-    >>> pairs, four, three = [[0, 1], [2, 3], [4, 5]], [[0, 1, 2, 3], [4, 5]], [[0, 1, 2], [3, 4, 5]]
+    >>> pairs, four = [[0, 1], [2, 3], [4, 5]], [[0, 1, 2, 3], [4, 5]]
+    >>> three = [[0, 1, 2], [3, 4, 5]]
     >>> print(coincident([pairs, four]))
     coincident: people of one group can always stand for each other
     >>> print(coincident([pairs, three]))
@@ -79,12 +78,12 @@ def coincident(sequence: Sequence[Partition]) -> Verdict:
         [[number[person] for person in group] for group in grouping] for grouping in sequence
     ]
     for place, grouping in enumerate(groupings):
-        search = _Search(groupings[:place], grouping, len(people))
+        search = _Permutations(groupings[:place], grouping, len(people))
         for group in grouping:
             for other in group[1:]:
                 if not search.swaps(group[0], other):
-                    return Verdict(place, (people[group[0]], people[other]))
-    return Verdict()
+                    return Symmetry(place, (people[group[0]], people[other]))
+    return Symmetry()
 
 
 def _people(sequence: Sequence[Partition]) -> list[Hashable]:
@@ -92,22 +91,22 @@ def _people(sequence: Sequence[Partition]) -> list[Hashable]:
     people = [person for group in sequence[0] for person in group] if sequence else []
     if len(people) > MOST_PEOPLE:
         raise TooLargeError(
-            f"the sequence is of {len(people):,} people, more than {MOST_PEOPLE}; check a smaller case of the scheme"
+            f"the sequence has {len(people):,} people, more than {MOST_PEOPLE}",
+            "check a smaller case of the scheme",
         )
     for place, grouping in enumerate(sequence):
         if not all(grouping):
-            raise ParameterError(f"sequence[{place}] has a group without anyone; leave it out")
+            raise ParameterError(f"sequence[{place}] has a group without anyone", "leave it out")
         if Counter(person for group in grouping for person in group) != Counter(set(people)):
             raise ParameterError(
-                f"sequence[{place}] must have everyone of sequence[0] in one group each, and nobody else"
+                f"sequence[{place}] does not have everyone of sequence[0] in exactly one group",
+                "put each into one group, and nobody else",
             )
     return people
 
 
-class _Search:
-    """The permutations that keep every group of one grouping, and map groups of the earlier ones to
-    such groups.
-    """
+class _Permutations:
+    """The permutations that keep the groups of one grouping and permute those of earlier ones."""
 
     def __init__(self, earlier: _Groups, kept: list[list[int]], people: int) -> None:
         self.groups = earlier
@@ -139,15 +138,12 @@ class _Search:
         self, left: _Colours, one: int, right: _Colours, other: int
     ) -> tuple[_Colours, _Colours]:
         """Both colourings with a colour of their own for two people."""
-        new = len(left)
-        return [new if at == one else c for at, c in enumerate(left)], [
-            new if at == other else c for at, c in enumerate(right)
-        ]
+        marked_left, marked_right = left.copy(), right.copy()
+        marked_left[one] = marked_right[other] = len(left)
+        return marked_left, marked_right
 
     def _extended(self, left: _Colours, right: _Colours) -> list[int] | None:
-        """A permutation that takes every colour on the left to the same on the right, if there is
-        one.
-        """
+        """A permutation that takes every colour on the left to the same on the right, if any."""
         refined = self._refined(left, right)
         if refined is None:
             return None
@@ -175,16 +171,15 @@ class _Search:
             self.steps += 1
             if self.steps > _MOST_STEPS:
                 raise TooLargeError(
-                    f"no answer within {plural(_MOST_STEPS, 'step')}; check a smaller case of the scheme"
+                    f"no answer within {plural(_MOST_STEPS, 'step')}",
+                    "check a smaller case of the scheme",
                 )
             seen = self._neighbours(left), self._neighbours(right)
             if Counter(seen[0]) != Counter(seen[1]):
                 return None
             names = {colour: name for name, colour in enumerate(sorted(set(seen[0])))}
-            left, right = (
-                [names[colour] for colour in seen[0]],
-                [names[colour] for colour in seen[1]],
-            )
+            left = [names[colour] for colour in seen[0]]
+            right = [names[colour] for colour in seen[1]]
             if len(names) == number:
                 return left, right
             number = len(names)

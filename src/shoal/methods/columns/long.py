@@ -1,10 +1,9 @@
-"""The long form: rows (person, item, value), which never become a matrix of people by items.
-`Columns` uses it.
+"""The long form: rows (person, item, value), never a matrix of people by items.
 
-Rows are kept in the order of their items, so that those of a group of items are a few slices. A
-group's rows are sorted by person; a run of them is a person's projection, and projections that k
-people share are found by interning beginnings: a projection that occurs k times has only beginnings
-that occur k times.
+`Columns` uses it. Rows are kept in the order of their items, so that those of a group of items are
+a few slices. A group's rows are sorted by person; a run of them is a person's projection, and
+projections that k people share are found by interning beginnings: a projection that occurs k times
+has only beginnings that occur k times.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from shoal.data.tables import Table
 from shoal.errors import TooLargeError
 from shoal.exact.epsilon import Epsilon
 from shoal.methods.columns.schemas import Groups, bought_pairs, pairs_of, similarity
-from shoal.methods.columns.wide import COLUMN_GROUP, Laid, NullableColumn, nullable
+from shoal.methods.columns.wide import COLUMN_GROUP, Drawn, Laid, NullableColumn, nullable
 from shoal.methods.noisy_counts import noisy
 from shoal.privacy.noise import NoisyCountParameters
 from shoal.releases.layout import COUNT
@@ -35,15 +34,16 @@ Bools = npt.NDArray[np.bool_]
 Bits = npt.NDArray[np.uint8]
 
 _LARGEST = (1 << 63) - 1
-_ROWS = 1 << 20  # that are sorted at once
-_PEOPLE = 1 << 16  # whose choices are drawn together; a multiple of 8
+_ROWS = 1 << 20
+"""That are sorted at once."""
+
+_PEOPLE = 1 << 16
+"""Whose choices are drawn together; a multiple of 8."""
 
 
 @dataclass(frozen=True, eq=False)
 class Long:
-    """A long table: its rows, the columns that are released, and the items by their keys, in their
-    order.
-    """
+    """A long table: its rows, the released columns, and the items by their keys, in their order."""
 
     rows: "Rows"
     item: str
@@ -116,55 +116,49 @@ class Long:
         chance: Chance,
         done: Callable[[int], None],
         counts: bool,
-    ) -> tuple[Laid, int, int]:
-        """The released rows; how many projections there were, and how many are released.
-
-        Records are in the order of the groups, in a group those with fewer items first, then in
-        that of items and values.
-        """
+    ) -> Drawn:
+        """The released records by groups, then by how many items they have, then by values."""
         who = [self.rows.touched(places) for places in groups]
         if most < len(groups):
             who = bounded(who, self.rows.people, most, chance)
-        given, shape = (
-            0,
-            [],
-        )  # of each part: its group, how many items a record has, how many records there are
+        given = 0
+        # Of each part: its group, how many items a record has, how many records there are.
+        shape = []
         kinds = smallest(len(self.keys)), smallest(self.rows.values)
         items, values, often = ([np.zeros(0, dtype=kind)] for kind in (*kinds, np.int64))
         for place, group in enumerate(groups):
             done(place)
             given += int(np.bitwise_count(who[place]).sum())
-            for one in shared(*self.rows.projected(group, who[place]), parameters.k):
-                count = noisy(one.count, parameters, chance)
-                some = np.flatnonzero(count)
-                copies = some if counts else np.repeat(some, count[some])
-                shape.append((place + 1, one.items.shape[1], len(copies)))
-                items.append(one.items.astype(kinds[0])[copies].ravel())
-                values.append(one.values.astype(kinds[1])[copies].ravel())
-                often.append(count[some])
+            for part in shared(*self.rows.projected(group, who[place]), parameters.k):
+                count = noisy(part.count, parameters, chance)
+                kept = np.flatnonzero(count)
+                copies = kept if counts else np.repeat(kept, count[kept])
+                shape.append((place + 1, part.items.shape[1], len(copies)))
+                items.append(part.items.astype(kinds[0])[copies].ravel())
+                values.append(part.values.astype(kinds[1])[copies].ravel())
+                often.append(count[kept])
         item, value, count = np.concatenate(items), np.concatenate(values), np.concatenate(often)
         places, lengths, copies = np.array(shape, dtype=np.int64).reshape(-1, 3).T
         length = np.repeat(lengths, copies)
         record = np.repeat(np.arange(1, len(length) + 1), length)
-        told = NullableColumn(tuple(self.keys), item, False).released(item)
         laid: Laid = {
             RECORD: (None, record),
             COLUMN_GROUP: (None, np.repeat(places, lengths * copies)),
-            self.item: told,
+            self.item: NullableColumn(tuple(self.keys), item, False).released(item),
         }
         if self.value is not None and self.column is not None:
             laid[self.value] = self.column.released(value)
         if counts:
             laid[COUNT] = None, np.repeat(count, length)
-        return laid, given, int(count.sum())
+        return Drawn(laid, given, int(count.sum()))
 
 
 @dataclass(frozen=True)
 class Projections:
-    """Different projections onto a group that have as many items: one a row of `items` and
-    `values`, and how often it occurs.
+    """Different projections onto a group that have equally many items.
 
-    They are in the order of their items and values.
+    Each is a row of `items` and `values`; `count` is how often it occurs. They are in the order of
+    their items and values.
     """
 
     items: Ints
@@ -174,8 +168,10 @@ class Projections:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows by item: those of item j are at starts[j] to starts[j + 1]; each has a person and a
-    value. There may be several rows of a person for an item."""
+    """Rows by item: those of item j are at starts[j] to starts[j + 1].
+
+    Each has a person and a value. There may be several rows of a person for an item.
+    """
 
     person: npt.NDArray[np.unsignedinteger]
     value: npt.NDArray[np.unsignedinteger]
@@ -200,52 +196,50 @@ class Rows:
         parts = [slice(start, start + _ROWS) for start in range(0, len(item), _ROWS)]
         number = np.zeros(items + 1, dtype=np.int64)
         for part in parts:
-            number += np.bincount(
-                item[part] + 1, minlength=items + 1
-            )  # those to leave out are first
+            # Those to leave out are first.
+            number += np.bincount(item[part] + 1, minlength=items + 1)
         starts = np.concatenate([[0], np.cumsum(number[1:])])
         who = np.empty(starts[-1], dtype=person.dtype)
         own = np.zeros(starts[-1], dtype=np.uint8 if value is None else value.dtype)
         free = starts.copy()
-        for part in parts:  # small enough for the cache, and for memory to be used again
-            narrow = (item[part] + 1).astype(
-                smallest(items + 1)
-            )  # two bytes or less are sorted in linear time
+        # Parts are small enough for the cache, and for memory to be used again; codes of two bytes
+        # or less are sorted in linear time.
+        for part in parts:
+            narrow = (item[part] + 1).astype(smallest(items + 1))
             order = np.argsort(narrow, kind="stable")
             here = np.bincount(narrow, minlength=items + 1)
             order = order[here[0] :]
-            place = np.repeat(free[:-1] - (np.cumsum(here[1:]) - here[1:]), here[1:]) + np.arange(
-                len(order)
-            )
-            free[:-1] += here[1:]
+            here = here[1:]
+            before = np.cumsum(here) - here
+            place = np.repeat(free[:-1] - before, here) + np.arange(len(order))
+            free[:-1] += here
             who[place] = person[part][order]
             if value is not None:
                 own[place] = value[part][order]
         return cls(who, own, starts, people, values)
 
     def touched(self, items: Sequence[int]) -> Bits:
-        """Who gave any of these items, a bit a person."""
+        """Who gave any of these items, one bit per person."""
         there = np.zeros(self.people, dtype=np.bool_)
         for item in items:
             there[self.person[self.starts[item] : self.starts[item + 1]]] = True
         return np.packbits(there)
 
     def projected(self, items: Sequence[int], who: Bits | None = None) -> tuple[Ints, Ints, Ints]:
-        """Of these items, in the order of their places, who gave which which value: sorted by
-        person, then by item, once each.
+        """Who gave which of these items which value, sorted by person, then by item, once each.
 
-        Of several values that a person gave an item, the smallest counts. `who` picks the people.
+        Items are in the order of their places. Of several values that a person gave an item, the
+        smallest counts. `who` picks the people.
         """
         items = sorted(items)
         fits(len(items), self.values)
         slices = [slice(self.starts[item], self.starts[item + 1]) for item in items]
-        person = np.concatenate([self.person[one] for one in slices])
-        pair = np.concatenate(
-            [
-                self.value[one].astype(np.int64) + place * self.values
-                for place, one in enumerate(slices)
-            ]
-        )
+        person = np.concatenate([self.person[part] for part in slices])
+        pairs_of_item = [
+            self.value[part].astype(np.int64) + place * self.values
+            for place, part in enumerate(slices)
+        ]
+        pair = np.concatenate(pairs_of_item)
         if who is not None:
             some = np.flatnonzero(np.unpackbits(who, count=self.people).view(np.bool_)[person])
             person, pair = person[some], pair[some]
@@ -266,8 +260,9 @@ class Rows:
 
 
 def bounded(touched: Sequence[Bits], people: int, most: int, chance: Chance) -> list[Bits]:
-    """The same with at most `most` groups for each person: a uniform choice, independent between
-    people.
+    """The same with at most `most` groups for each person.
+
+    That is a uniform choice, independent between people.
     """
     kept = [bits.copy() for bits in touched]
     for start in range(0, people, _PEOPLE):
@@ -289,9 +284,8 @@ def shared(person: Ints, item: Ints, value: Ints, k: int) -> Iterator[Projection
     items, values = (int(column.max(initial=0)) + 1 for column in (item, value))
     fits(items, values)
     pair, pairs = dense(item * values + value, items * values)
-    begun = np.zeros(
-        len(starts), dtype=np.int64
-    )  # the beginnings of people's projections, numbered in their order
+    # The beginnings of people's projections, numbered in their order.
+    begun = np.zeros(len(starts), dtype=np.int64)
     beginnings, length = 1, 0
     while len(starts):
         fits(beginnings, len(pairs))
@@ -330,5 +324,6 @@ def fits(one: int, other: int) -> None:
     """TooLargeError unless the product of two numbers is one of the machine's."""
     if one * other > _LARGEST:
         raise TooLargeError(
-            "there are too many people and values for one group of columns; make groups of fewer items, or use levels"
+            "there are too many people and values for one group of columns",
+            "make groups of fewer items, or use levels",
         )

@@ -1,9 +1,9 @@
-"""Schemas: which columns belong into one group. Similarities of columns, bought ones too, and
-k-medoids. `Columns` uses it.
+"""Schemas: which columns belong into one group. `Columns` uses it.
 
-A schema that is computed from a public table costs nothing. One that is computed from the private
-table is bought: only noisy whole numbers of bounded sensitivity are looked at, and what is done
-with them afterwards costs nothing more. The bounds are proven in docs/proofs/columns.md.
+Here are similarities of columns, bought ones too, and k-medoids. A schema that is computed from a
+public table costs nothing. One that is computed from the private table is bought: only noisy whole
+numbers of bounded sensitivity are looked at, and what is done with them afterwards costs nothing
+more. The bounds are proven in docs/proofs/columns.md.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,12 +47,15 @@ ASSOCIATION = 2
 """By how much one record moves ½Σ|n_xy − n_x n_y / n| at most, also rounded down: lemma 4."""
 
 
-_MOST_RECORDS = 1 << 31  # twice its square is the largest number of a machine word
-_AT_ONCE = 1 << 22  # pairs of rows that are looked at together
+_MOST_RECORDS = 1 << 31
+"""Twice its square is the largest number of a machine word."""
+
+_AT_ONCE = 1 << 22
+"""Pairs of rows that are looked at together."""
 
 
 def clustered(distance: Ints, groups: Sequence[int]) -> Groups:
-    """The groups of one clustering into so many groups, or of several, one after the other.
+    """The groups of one clustering into that many groups, or of several, one after the other.
 
     Equal groups once.
     """
@@ -65,11 +68,10 @@ def clustered(distance: Ints, groups: Sequence[int]) -> Groups:
 
 
 def k_medoids(distance: Ints, groups: int) -> Groups:
-    """A partition around medoids (PAM): BUILD, then the best swap of a medoid as long as one helps.
-    Ties go to the first column.
+    """A partition around medoids (PAM): BUILD, then the best swap of a medoid while one helps.
 
-    `distance` is symmetric, of whole numbers of at least 0, and 0 on the diagonal. Groups are in
-    the order of their first column.
+    Ties go to the first column. `distance` is symmetric, of whole numbers of at least 0, and 0 on
+    the diagonal. Groups are in the order of their first column.
 
     >>> k_medoids(np.array([[0, 1, 9], [1, 0, 8], [9, 8, 0]]), 2)
     ((0, 1), (2,))
@@ -115,8 +117,9 @@ def k_medoids(distance: Ints, groups: int) -> Groups:
 
 
 def contingency(counts: Counts) -> Ints:
-    """Distances of columns: 1 minus the mean-square contingency φ² = χ² / (n · (min(r, c) − 1)), in
-    multiples of 1 / SAME.
+    """Distances of columns: 1 minus the mean-square contingency φ² = χ² / (n · (min(r, c) − 1)).
+
+    In multiples of 1 / SAME.
     """
 
     def phi(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64], cells: Ints, records: int) -> int:
@@ -146,25 +149,25 @@ def bought_association(counts: Counts, epsilon: Epsilon, chance: Chance) -> Ints
 
     if counts.total >= _MOST_RECORDS:
         raise TooLargeError(
-            "a schema is bought from fewer than 2³¹ records; give one, or compute it from a public table"
+            "a schema can be bought from fewer than 2³¹ records only",
+            "give one, or compute it from a public table",
         )
     exact = _each_pair(counts, association)
     upper = np.triu_indices(len(exact), 1)
-    told = noised(exact[upper], ASSOCIATION * len(upper[0]), epsilon, chance)
-    made = np.zeros_like(exact)
-    made[upper] = told.max(initial=0) - told
-    return made + made.T
+    noisy = noised(exact[upper], ASSOCIATION * len(upper[0]), epsilon, chance)
+    distance = np.zeros_like(exact)
+    distance[upper] = noisy.max(initial=0) - noisy
+    return distance + distance.T
 
 
 def noised(exact: Ints, sensitivity: int, epsilon: Epsilon, chance: Chance) -> Ints:
-    """Whole numbers with discrete Laplace noise: ε-differentially private where one record moves
-    their sum by the sensitivity.
+    """Whole numbers with discrete Laplace noise.
+
+    That is ε-differentially private where one record moves their sum by the sensitivity.
     """
-    return (
-        exact + chance.discrete_laplaces(noise_of(sensitivity, epsilon), len(exact))
-        if len(exact)
-        else exact
-    )
+    if not len(exact):
+        return exact
+    return exact + chance.discrete_laplaces(noise_of(sensitivity, epsilon), len(exact))
 
 
 def noise_of(sensitivity: int, epsilon: Epsilon) -> Fraction:
@@ -180,36 +183,37 @@ def _each_pair(counts: Counts, measure: Callable[[Ints, Ints, Ints, int], int]) 
     """
     columns = [codes.astype(np.int64) for codes in counts.codes]
     _require(len(columns))
+    # Exact: below 2⁵³, floats are.
     singles = [
         np.bincount(codes, counts.count, card).astype(np.int64)
         for codes, card in zip(columns, counts.cards, strict=True)
-    ]  # exact: below 2⁵³, floats are
-    made, total = np.zeros((len(columns), len(columns)), dtype=np.int64), counts.total
+    ]
+    measured = np.zeros((len(columns), len(columns)), dtype=np.int64)
     for x, y in combinations(range(len(columns)), 2):
-        size = counts.cards[x] * counts.cards[y]
-        if size <= max(4 * counts.distinct, 1 << 16):
-            table = np.bincount(
-                columns[x] * counts.cards[y] + columns[y], counts.count, size
-            ).astype(np.int64)
-            at = np.flatnonzero(table)
-            cells = np.stack([*np.divmod(at, counts.cards[y]), table[at]])
-        else:
-            both = group(
-                ("x", "y"),
-                (counts.codes[x], counts.codes[y]),
-                (counts.cards[x], counts.cards[y]),
-                counts.count,
-            )
-            cells = np.stack(
-                [both.codes[0].astype(np.int64), both.codes[1].astype(np.int64), both.count]
-            )
-        made[x, y] = made[y, x] = measure(singles[x], singles[y], cells, total)
-    return made
+        cells = _cells(counts, columns, x, y)
+        value = measure(singles[x], singles[y], cells, counts.total)
+        measured[x, y] = measured[y, x] = value
+    return measured
+
+
+def _cells(counts: Counts, columns: Sequence[Ints], x: int, y: int) -> Ints:
+    """The values of two columns that occur together, and how often; by counting if they are few."""
+    cards = counts.cards[x], counts.cards[y]
+    size = cards[0] * cards[1]
+    if size <= max(4 * counts.distinct, 1 << 16):
+        both = columns[x] * cards[1] + columns[y]
+        table = np.bincount(both, counts.count, size).astype(np.int64)
+        at = np.flatnonzero(table)
+        return np.stack([*np.divmod(at, cards[1]), table[at]])
+    pairs = group(("x", "y"), (counts.codes[x], counts.codes[y]), cards, counts.count)
+    values = [codes.astype(np.int64) for codes in pairs.codes]
+    return np.stack([*values, pairs.count])
 
 
 def _require(columns: int) -> None:
-    """TooLargeError if the matrices that a clustering of so many columns takes would not fit: up to
-    eight at a time.
+    """TooLargeError if the matrices that a clustering of that many columns takes would not fit.
+
+    Up to eight are needed at a time.
     """
     memory.require(
         64 * columns**2,
@@ -223,8 +227,10 @@ def _require(columns: int) -> None:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Of every item how many people gave it, and of every two items (the first below the second)
-    how many gave both, and how many gave them the same value."""
+    """How many people gave each item, each two items, and each two items the same value.
+
+    Of two items the first is below the second.
+    """
 
     single: Ints
     both: Ints
@@ -244,10 +250,12 @@ def pairs_of(
         apart += 1
         left = left[left + apart <= last[left]]
         for start in range(0, len(left), _AT_ONCE):
-            one = left[start : start + _AT_ONCE]
-            place = item[one].astype(np.int64) * items + item[one + apart]
+            first = left[start : start + _AT_ONCE]
+            second = first + apart
+            place = item[first].astype(np.int64) * items + item[second]
             both += np.bincount(place, minlength=items * items)
-            same += np.bincount(place[value[one] == value[one + apart]], minlength=items * items)
+            alike = value[first] == value[second]
+            same += np.bincount(place[alike], minlength=items * items)
     return Pairs(
         np.bincount(item, minlength=items), both.reshape(items, items), same.reshape(items, items)
     )
@@ -261,8 +269,8 @@ def bought_pairs(pairs: Pairs, looked_at: int, epsilon: Epsilon, chance: Chance)
     """
     upper = np.triu_indices(len(pairs.single), 1)
     exact = np.concatenate([pairs.single, pairs.both[upper], pairs.same[upper]])
-    told = noised(exact, looked_at**2, epsilon, chance)
-    single, both, same = np.split(told, [len(pairs.single), len(pairs.single) + len(upper[0])])
+    noisy = noised(exact, looked_at**2, epsilon, chance)
+    single, both, same = np.split(noisy, [len(pairs.single), len(pairs.single) + len(upper[0])])
     matrices = []
     for numbers in (both, same):
         matrices.append(np.zeros_like(pairs.both))
@@ -271,14 +279,13 @@ def bought_pairs(pairs: Pairs, looked_at: int, epsilon: Epsilon, chance: Chance)
 
 
 def similarity(pairs: Pairs) -> Ints:
-    """Distances of items: 1 minus (people who gave both the same value) / (people who gave one of
-    them), in 1 / SAME.
+    """Distances of items: 1 minus (people who gave both the same value) / (people who gave either).
 
-    Noisy numbers may be out of range: a similarity is at least 0 and at most 1.
+    In multiples of 1 / SAME. Noisy numbers may be out of range: a similarity is at least 0 and at
+    most 1.
     """
-    either = np.maximum(
-        pairs.single[:, None] + pairs.single[None, :] - pairs.both - pairs.both.T, 1
-    )
+    singles = pairs.single[:, None] + pairs.single[None, :]
+    either = np.maximum(singles - pairs.both - pairs.both.T, 1)
     same = np.clip(pairs.same + pairs.same.T, 0, either)
     distance: Ints = SAME - (same / either * SAME).astype(np.int64)
     np.fill_diagonal(distance, 0)

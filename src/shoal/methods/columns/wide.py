@@ -1,7 +1,7 @@
 """The ordinary table, a row a record: its projections onto groups of columns. `Columns` uses it.
 
 Null is what a table misses: a missing value is null, under every hierarchy and at every level, and
-a projection that has nothing but nulls is no projection.
+a projection that has nothing but nulls is left out.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from shoal.methods.noisy_counts import noisy
 from shoal.privacy.noise import NoisyCountParameters
 from shoal.releases.layout import COUNT
 
-__all__ = ["COLUMN_GROUP", "Laid", "NullableColumn", "Wide", "nullable"]
+__all__ = ["COLUMN_GROUP", "Drawn", "Laid", "NullableColumn", "Wide", "nullable"]
 
 COLUMN_GROUP = "column_group"
 """The column that says to which group of the schema a released row belongs, from 1."""
@@ -30,7 +30,17 @@ Bools = npt.NDArray[np.bool_]
 Laid = dict[str, tuple[Sequence[Key | None] | None, npt.NDArray[Any]]]
 """Released columns, as `Table.like` takes them."""
 
-_RECORDS = 1 << 18  # whose choices are drawn together
+_RECORDS = 1 << 18
+"""Whose choices are drawn together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The released columns; how many projections there were, and how many are released."""
+
+    laid: Laid
+    projections: int
+    released: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,18 +60,14 @@ class NullableColumn:
         return len(self.values)
 
     def released(self, codes: npt.NDArray[Any]) -> tuple[Sequence[Key | None], npt.NDArray[Any]]:
-        """The values of released codes, such that nothing depends on a value of the rows that is
-        not released.
-        """
+        """The values of released codes; nothing depends on a value that is not released."""
         if self.listed:
             return (*self.values, None), codes
         occurs = np.bincount(codes, minlength=self.null + 1) > 0
-        values = [
-            value
-            for value, there in zip((*self.values, None), occurs.tolist(), strict=True)
-            if there
-        ]
-        return values, (np.cumsum(occurs) - 1).astype(smallest(self.null + 1))[codes]
+        every = zip((*self.values, None), occurs.tolist(), strict=True)
+        values = [value for value, is_released in every if is_released]
+        renumbered = (np.cumsum(occurs) - 1).astype(smallest(self.null + 1))
+        return values, renumbered[codes]
 
 
 def nullable(table: Table, name: str, level: int | None) -> NullableColumn:
@@ -124,42 +130,33 @@ class Wide:
         chance: Chance,
         done: Callable[[int], None],
         counts: bool,
-    ) -> tuple[Laid, int, int]:
-        """The released rows; how many projections there were, and how many are released.
-
-        Rows are in the order of the groups, and in a group in that of their values.
-        """
-        given, parts, often = 0, [], []
-        for place, found in enumerate(self.projected(groups, most, chance)):
+    ) -> "Drawn":
+        """The released rows, in the order of the groups, and within a group of their values."""
+        projections, parts, often = 0, [], []
+        for place, rows in enumerate(self.projected(groups, most, chance)):
             done(place)
-            count = noisy(found.count, parameters, chance)
-            some = np.flatnonzero(count)
-            given += found.total
-            parts.append(
-                dict(zip(found.names, (codes[some] for codes in found.codes), strict=True))
-            )
-            often.append(count[some])
+            count = noisy(rows.count, parameters, chance)
+            kept = np.flatnonzero(count)
+            projections += rows.total
+            released = [codes[kept] for codes in rows.codes]
+            parts.append(dict(zip(rows.names, released, strict=True)))
+            often.append(count[kept])
         count = np.concatenate(often)
         repeated = np.ones_like(count) if counts else count
-        sizes = [len(one) for one in often]
-        laid: Laid = {
-            COLUMN_GROUP: (
-                None,
-                np.repeat(np.repeat(np.arange(1, len(groups) + 1), sizes), repeated),
-            )
-        }
+        sizes = [len(part) for part in often]
+        numbers = np.repeat(np.arange(1, len(groups) + 1), sizes)
+        laid: Laid = {COLUMN_GROUP: (None, np.repeat(numbers, repeated))}
+        used = {place for places in groups for place in places}
         for place, (name, column) in enumerate(self.columns.items()):
-            if any(place in places for places in groups):
-                padding = (np.full(size, column.null) for size in sizes)
-                codes = np.concatenate(
-                    [part.get(name, pad) for part, pad in zip(parts, padding, strict=True)]
-                )
-                laid[name] = column.released(
-                    np.repeat(codes.astype(smallest(column.null + 1)), repeated)
-                )
+            if place not in used:
+                continue
+            padding = [np.full(size, column.null) for size in sizes]
+            pieces = [part.get(name, pad) for part, pad in zip(parts, padding, strict=True)]
+            codes = np.concatenate(pieces).astype(smallest(column.null + 1))
+            laid[name] = column.released(np.repeat(codes, repeated))
         if counts:
             laid[COUNT] = None, count
-        return laid, given, int(count.sum())
+        return Drawn(laid, projections, int(count.sum()))
 
     def projected(self, groups: Groups, most: int, chance: Chance) -> Iterator[Counts]:
         """For every group the distinct projections of the records that give it a value.
@@ -172,35 +169,30 @@ class Wide:
         if most < len(groups) and len(given) and given.sum(axis=1).max() > most:
             weights = self._bounded(given, most, chance)
         for at, places in enumerate(groups):
-            weight = (
-                np.where(given[:, at], counts.count, 0)
-                if weights is None
-                else weights[:, at].astype(np.int64)
-            )
-            some = np.flatnonzero(weight)
+            if weights is None:
+                weight = np.where(given[:, at], counts.count, 0)
+            else:
+                weight = weights[:, at].astype(np.int64)
+            kept = np.flatnonzero(weight)
             yield group(
                 [counts.names[place] for place in places],
-                [counts.codes[place][some] for place in places],
+                [counts.codes[place][kept] for place in places],
                 [counts.cards[place] for place in places],
-                weight[some],
+                weight[kept],
             )
 
     def _given(self, groups: Groups) -> Bools:
         """Which distinct row gives which group a value."""
-        there = [
-            codes != card - 1
-            for codes, card in zip(self.counts.codes, self.counts.cards, strict=True)
-        ]
-        nothing = np.zeros((len(groups), self.counts.distinct), dtype=np.bool_)
-        for own, places in zip(nothing, groups, strict=True):
+        columns = zip(self.counts.codes, self.counts.cards, strict=True)
+        present = [codes != card - 1 for codes, card in columns]
+        given = np.zeros((len(groups), self.counts.distinct), dtype=np.bool_)
+        for gives, places in zip(given, groups, strict=True):
             for place in places:
-                own |= there[place]
-        return nothing.T
+                gives |= present[place]
+        return given.T
 
     def _bounded(self, given: Bools, most: int, chance: Chance) -> Codes:
-        """How many of the records of each distinct row give each group a value, when each gives at
-        most `most`.
-        """
+        """How many records of each distinct row give each group a value, each at most `most`."""
         records = np.repeat(np.arange(self.counts.distinct), self.counts.count)
         weights: Codes = np.zeros(
             given.shape, dtype=smallest(int(self.counts.count.max(initial=0)) + 1)

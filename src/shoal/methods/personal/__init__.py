@@ -1,5 +1,4 @@
-"""Personal generalisation: every record at the levels of the lowest risk that keep the utility
-asked for.
+"""Personal generalisation: every record at the levels of lowest risk that keep its utility.
 
 After Fouad, Elbassioni and Bertino (2012), whose claim of differential privacy does not hold and is
 not made here. `models` says what risk and utility are, `crowds` counts people, and each solver
@@ -8,7 +7,7 @@ counted; someone who knows the algorithm may infer more (`shoal.attack.personal`
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import import_module
 from math import prod
@@ -17,19 +16,27 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.arguments import typed, typed_but
+from shoal.arguments import keep, typed, typed_but
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.people import require_once
 from shoal.data.tables import Role, Table
-from shoal.errors import ColumnError, ParameterError, listed
+from shoal.errors import ColumnError, ParameterError, listed, plural
 from shoal.exact.numbers import Exact, fraction, percent, whole
 from shoal.methods import Progress, Schema, begin, level_ranges
 from shoal.methods.entry import AsViews, Entry
 from shoal.methods.personal.crowds import Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import lowest
-from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weights, Worth, by_column
+from shoal.methods.personal.models import (
+    Sensitivity,
+    SensitivityModel,
+    Sum,
+    Utility,
+    Weights,
+    Worth,
+    by_column,
+)
 from shoal.privacy.promises import LowestRisk, Promise
 from shoal.releases.certificate import certify
 from shoal.releases.facts import Facts
@@ -71,117 +78,129 @@ class PersonalFacts(Facts):
 
 
 @typed
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Wish:
-    """What people who chose this want: the share of utility to keep, how sensitive columns are to
-    them; None: as all others.
+    """What people who chose this want.
+
+    utility: the share of utility to keep; that of all others unless given
+    weights: how sensitive columns are to them; as to all others unless given
     """
 
-    utility: Exact | None = None
-    weights: Weights | None = None
+    utility: Fraction | None
+    weights: Weights | None
 
-    def __post_init__(self) -> None:
-        if self.utility is not None:
-            object.__setattr__(self, "utility", fraction(self.utility, "utility", 0, 1))
+    def __init__(self, utility: Exact | None = None, weights: Weights | None = None) -> None:
+        share = None if utility is None else fraction(utility, "utility", 0, 1)
+        keep(self, utility=share, weights=weights)
 
 
 @typed_but("weights", "importance", "wishes")
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Personal:
-    """Each record's own generalisation: the lowest risk among those that keep a share `utility` of
-    the record's worth.
+    """Each record's own generalisation: the lowest risk that keeps a share `utility` of its worth.
 
-    The risk is how sensitive the values shown are (`model` and `weights`: see `Risk`), by the
-    number of people of the `register` whom they fit; without a register, of the table. What they
-    are worth is by `measure` and `importance` (see `Worth`). `choice` is a column with what each
-    person chose, one of `wishes`: by themselves "strict" (half the utility), "normal" and "open"
-    (half of what is missing to all of it is given too). People who chose nothing get what all get.
+    The risk is how sensitive the values shown are (`model` and `weights`: see `SensitivityModel`),
+    divided by the number of people of the `register` whom they fit; without a register, of the
+    table. What they are worth is by `measure` and `importance` (see `Worth`). `choice` is a column
+    with what each person chose, one of `wishes`: by default "strict" (half the utility), "normal"
+    and "open" (half of what is missing to all of it is given too). People who chose nothing get
+    what all get.
 
     The solver "exact" looks at the whole lattice. For tables too wide for that, "genetic" and
     "relaxed" look for low risks without a promise how low, and "lagrangian" for the largest
     `pull`/risk + utility^`power`. `effort` is how much they do: nodes counted for all records,
-    linear programs, or passes over everyone. `unit` is the identifying column that tells whose rows
+    linear programs, or passes over everyone. `unit` is the identifying column that says whose rows
     belong together: one row of each person is drawn, and only that is used.
     """
 
-    utility: Exact
-    solver: Solver = "exact"
-    measure: Utility = "leaves"
-    model: Sensitivity = "fixed"
-    weights: Weights = field(default_factory=dict)
-    importance: Mapping[str, Exact] = field(default_factory=dict)
-    choice: str | None = None
-    wishes: Mapping[str, Wish] = field(default_factory=dict)
-    register: Table | None = None
-    effort: int = 1000
-    pull: Exact = 1
-    power: int = 1
-    unit: str | None = None
+    utility: Fraction
+    solver: Solver
+    measure: Utility
+    model: Sensitivity
+    weights: Mapping[str, Fraction | Mapping[str, Fraction]]
+    importance: Mapping[str, Fraction]
+    choice: str | None
+    wishes: Mapping[str, Wish]
+    register: Table | None
+    effort: int
+    pull: Fraction
+    power: int
+    unit: str | None
 
     name: ClassVar[str] = "personal"
 
-    def __post_init__(self) -> None:
-        share = fraction(self.utility, "utility", 0, 1)
-        object.__setattr__(self, "utility", share)
-        if self.solver not in SOLVERS:
-            raise ParameterError(f"solver={self.solver!r} is unknown; known are {listed(SOLVERS)}")
-        object.__setattr__(self, "importance", Worth(self.measure, self.importance).importance)
-        object.__setattr__(self, "weights", Risk(self.model, self.weights).weights)
-        by_column(self.wishes, "wishes")
-        if not all(isinstance(wish, Wish) for wish in self.wishes.values()):
+    def __init__(
+        self,
+        utility: Exact,
+        solver: Solver = "exact",
+        measure: Utility = "leaves",
+        model: Sensitivity = "fixed",
+        weights: Weights | None = None,
+        importance: Mapping[str, Exact] | None = None,
+        choice: str | None = None,
+        wishes: Mapping[str, Wish] | None = None,
+        register: Table | None = None,
+        effort: int = 1000,
+        pull: Exact = 1,
+        power: int = 1,
+        unit: str | None = None,
+    ) -> None:
+        share = fraction(utility, "utility", 0, 1)
+        if solver not in SOLVERS:
             raise ParameterError(
-                "`wishes` are what people may choose, each a Wish, such as {'strict': Wish(utility='0.3')}"
+                "is unknown", f"known are {listed(SOLVERS)}", option="solver", given=repr(solver)
             )
-        if self.register is not None and not isinstance(self.register, Table):
+        wishes = {} if wishes is None else wishes
+        by_column(wishes, "wishes")
+        if not all(isinstance(wish, Wish) for wish in wishes.values()):
             raise ParameterError(
-                f"`register` is a table, not a {type(self.register).__name__}; make one with shoal.table"
+                "has something that is not a Wish",
+                "give one for each choice, such as {'strict': Wish(utility='0.3')}",
+                option="wishes",
             )
-        if self.wishes and self.choice is None:
+        if wishes and choice is None:
             raise ParameterError(
-                "`wishes` say what people may choose; say with `choice` which column has what they chose"
+                "is what people may choose",
+                "say with `choice` which column has their choices",
+                option="wishes",
             )
-        if self.choice is not None and not self.wishes:
-            usual = {"strict": Wish(share / 2), "normal": Wish(), "open": Wish((1 + share) / 2)}
-            object.__setattr__(self, "wishes", usual)
-        for chosen, wish in self.wishes.items():
-            if wish.weights is not None:
-                weights = Risk(self.model, wish.weights).weights
-                object.__setattr__(
-                    self, "wishes", {**self.wishes, chosen: replace(wish, weights=weights)}
-                )
-        whole(self.effort, "effort")
-        whole(self.power, "power", 0)
-        object.__setattr__(self, "pull", fraction(self.pull, "pull", 0, above=True))
+        if choice is not None and not wishes:
+            wishes = {"strict": Wish(share / 2), "normal": Wish(), "open": Wish((1 + share) / 2)}
+        keep(
+            self,
+            utility=share,
+            solver=solver,
+            measure=measure,
+            model=model,
+            weights=SensitivityModel(model, weights).weights,
+            importance=Worth(measure, importance).importance,
+            choice=choice,
+            wishes={chosen: _weighed(wish, model) for chosen, wish in wishes.items()},
+            register=register,
+            effort=whole(effort, "effort"),
+            pull=fraction(pull, "pull", 0, above=True),
+            power=whole(power, "power", 0),
+            unit=unit,
+        )
 
     def promise(self, schema: Schema) -> Promise:
-        """The floors, how risk and utility are counted, and whether the risk is the lowest or only
-        a low one.
-        """
+        """The floors, how risk and utility are counted, and whether the risk is the lowest."""
         schema.require_unit(self.unit)
         if not schema.having(Role.QUASI):
             raise ParameterError(
-                "the table has no quasi-identifying column to generalise; give one that role"
+                "the table has no quasi-identifying column to generalise", "give one that role"
             )
-        if self.choice is not None and self.choice not in schema.roles:
-            raise ParameterError(
-                f"`choice` is {self.choice!r}, which is no column of the table; name the one with people's choices"
-            )
-        if self.choice is not None and schema.roles[self.choice] is Role.QUASI:
-            raise ParameterError(
-                f"`choice` {self.choice!r} is quasi-identifying; a column of choices is not generalised, give it another role"
-            )
+        if self.choice is not None:
+            _require_choices(self.choice, schema)
+        quasi = schema.having(Role.QUASI)
         hierarchies = {
-            name: schema.hierarchies[name]
-            for name in schema.having(Role.QUASI)
-            if name in schema.hierarchies
+            name: schema.hierarchies[name] for name in quasi if name in schema.hierarchies
         }
-        if len(hierarchies) == len(schema.having(Role.QUASI)):
-            self.sums(hierarchies)  # an error for weights that name what is not there
-        floors = [Fraction(self.utility)] + [
-            Fraction(w.utility) for w in self.wishes.values() if w.utility is not None
-        ]
+        if len(hierarchies) == len(quasi):
+            self.sums(hierarchies)  # raises for weights of columns that are not there
+        wished = [wish.utility for wish in self.wishes.values() if wish.utility is not None]
         return LowestRisk(
-            min(floors),
+            min([self.utility, *wished]),
             self.solver,
             self.measure,
             self.model,
@@ -200,19 +219,20 @@ class Personal:
         """The table, each record at its own levels; none is left out."""
         job = begin(self, table, chance, progress)
         people = People.of(self, job.table)
-        found = people.solve(job.chance, job.progress)
-        facts = people.facts(found)
-        if self.solver != "exact" and prod(height + 1 for height in people.crowds.heights) <= KNOWN:
+        chosen = people.solve(job.chance, job.progress)
+        facts = people.facts(chosen)
+        nodes = prod(height + 1 for height in people.crowds.heights)
+        if self.solver != "exact" and nodes <= KNOWN:
             exactly = replace(people, method=replace(self, solver="exact"))
-            lowest = exactly.solve(
-                job.chance, lambda *_: job.progress(1, 1, "finding the lowest risk")
-            )
+
+            def comparing(done: int, total: int, what: str) -> None:
+                job.progress(1, 1, "finding the lowest risk")
+
+            lowest = exactly.solve(job.chance, comparing)
             facts = replace(facts, lowest_risk=exactly.facts(lowest).risk)
-        return Release(
-            lay_out(job.table, people.shown(found), people.rows),
-            certify(job.table, self, job.promise, job.chance, whole=True),
-            facts=facts,
-        )
+        released = lay_out(job.table, people.shown(chosen), people.rows)
+        certificate = certify(job.table, self, job.promise, job.chance, whole=True)
+        return Release(released, certificate, facts)
 
     def sums(
         self, hierarchies: Mapping[str, Hierarchy]
@@ -225,8 +245,33 @@ class Personal:
         for chosen, wish in ((None, Wish()), *self.wishes.items()):
             weights = self.weights if wish.weights is None else wish.weights
             share = self.utility if wish.utility is None else wish.utility
-            wanted[chosen] = Risk(self.model, weights).sum(hierarchies), Fraction(share)
+            wanted[chosen] = SensitivityModel(self.model, weights).sum(hierarchies), share
         return Worth(self.measure, self.importance).sum(hierarchies), wanted
+
+
+def _weighed(wish: Wish, model: Sensitivity) -> Wish:
+    """A wish with exact weights."""
+    if wish.weights is None:
+        return wish
+    return replace(wish, weights=SensitivityModel(model, wish.weights).weights)
+
+
+def _require_choices(choice: str, schema: Schema) -> None:
+    """ParameterError unless a table has a column of choices that is not generalised."""
+    if choice not in schema.roles:
+        raise ParameterError(
+            "is not a column of the table",
+            "name the one with people's choices",
+            option="choice",
+            given=repr(choice),
+        )
+    if schema.roles[choice] is Role.QUASI:
+        raise ParameterError(
+            "is quasi-identifying, and a column of choices is not generalised",
+            "give it another role",
+            option="choice",
+            given=repr(choice),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,8 +285,10 @@ class People:
     utility: Sum
     wanted: Sequence[Wanted]
     want: npt.NDArray[np.intp]
-    """Which of `wanted` each row has, and which row of it it is."""
+    """Which of `wanted` each row has."""
+
     place: npt.NDArray[np.intp]
+    """Which row of that it is."""
 
     @classmethod
     def of(cls, method: Personal, table: Table) -> "People":
@@ -253,7 +300,7 @@ class People:
         rows = table.count([*hierarchies, *others, *chosen], dict.fromkeys(hierarchies, 0))
         register = None if method.register is None else _register(method.register, table)
         crowds = Crowds(rows, hierarchies, register)
-        everyone = crowds.find([rows.codes[rows.names.index(name)] for name in hierarchies])
+        everyone = crowds.find([rows.column(name) for name in hierarchies])
         want = _choices(method, table, rows, list(wishes))
         places, wanted = np.zeros(rows.distinct, dtype=np.intp), []
         for number, (sensitivity, share) in enumerate(wishes.values()):
@@ -265,45 +312,40 @@ class People:
     def solve(self, chance: Chance, progress: Progress) -> list[Chosen]:
         """What the method's solver chooses for every row."""
 
-        def told(done: int, total: int) -> None:
+        def searching(done: int, total: int) -> None:
             progress(done, total, "searching the lattice")
 
-        told(0, 1)
+        searching(0, 1)
         if self.method.solver == "exact":
-            found = lowest(self.crowds, self.utility, self.wanted, told)
+            chosen = lowest(self.crowds, self.utility, self.wanted, searching)
         else:
-            solver = import_module(
-                f"shoal.methods.personal.{self.method.solver}"
-            )  # each needs libraries of its own
-            found = solver.search(self, chance, told)
-        told(1, 1)
-        return found
+            # Each needs libraries of its own.
+            solver = import_module(f"shoal.methods.personal.{self.method.solver}")
+            chosen = solver.search(self, chance, searching)
+        searching(1, 1)
+        return chosen
 
-    def levels(self, found: Sequence[Chosen]) -> npt.NDArray[np.uint8]:
+    def levels(self, every: Sequence[Chosen]) -> npt.NDArray[np.uint8]:
         """The levels of every row."""
         levels = np.zeros((self.rows.distinct, len(self.hierarchies)), dtype=np.uint8)
-        for number, chosen in enumerate(found):
+        for number, chosen in enumerate(every):
             mine = np.flatnonzero(self.want == number)
             levels[mine] = chosen.levels[self.place[mine]]
         return levels
 
-    def shown(self, found: Sequence[Chosen]) -> dict[str, tuple[list[str], npt.NDArray[np.int64]]]:
-        """For every column the texts of all levels, each once, and the place of every row's text
-        among them.
-        """
-        levels, columns = self.levels(found), {}
+    def shown(self, every: Sequence[Chosen]) -> dict[str, tuple[list[str], npt.NDArray[np.int64]]]:
+        """For every column the texts of all levels, and the place of each row's text among them."""
+        levels, columns = self.levels(every), {}
         for column, (name, hierarchy) in enumerate(self.hierarchies.items()):
             texts, shown = hierarchy.texts()
-            leaves = self.rows.codes[self.rows.names.index(name)]
+            leaves = self.rows.column(name)
             columns[name] = texts, shown[levels[:, column].astype(np.intp), leaves]
         return columns
 
-    def facts(self, found: Sequence[Chosen]) -> PersonalFacts:
-        """For the owner: the mean and the highest risk, the mean of the utility kept, and how many
-        nodes are in use.
-        """
+    def facts(self, every: Sequence[Chosen]) -> PersonalFacts:
+        """For the owner: mean and highest risk, the utility kept, and how many nodes are in use."""
         risk, worth = np.zeros(self.rows.distinct), np.zeros(self.rows.distinct)
-        for number, chosen in enumerate(found):
+        for number, chosen in enumerate(every):
             mine = np.flatnonzero(self.want == number)
             risk[mine] = chosen.risk[self.place[mine]]
             worth[mine] = chosen.worth[self.place[mine]] / max(self.utility.most, 1)
@@ -313,7 +355,7 @@ class People:
             risk=float(risk @ often),
             highest=float(risk.max(initial=0)),
             utility=float(worth @ often),
-            nodes=len(np.unique(self.levels(found), axis=0)),
+            nodes=len(np.unique(self.levels(every), axis=0)),
         )
 
 
@@ -325,7 +367,8 @@ def _register(register: Table, table: Table) -> Counts:
     absent = [name for name in table.quasi if name not in register.names]
     if absent:
         raise ColumnError(
-            f"the register has no column {listed(absent)}, which the table's risk is about"
+            f"the register has no column {listed(absent)}, which the table's risk is about",
+            "give a register with the quasi-identifying columns",
         )
     own = {name: table.hierarchies[name] for name in table.quasi}
     left_out = [name for name in register.names if name not in table.quasi]
@@ -343,18 +386,17 @@ def _choices(
     if method.choice is None:
         return np.zeros(rows.distinct, dtype=np.intp)
     keys = table.keys(method.choice)
-    numbers = np.array(
-        [
-            known.index(text) if (text := None if key is None else str(key)) in known else -1
-            for key in keys
-        ]
-    )
-    if (numbers < 0).any():
+    places = {text: place for place, text in enumerate(known)}
+    texts = [None if key is None else str(key) for key in keys]
+    numbers = np.array([places.get(text, -1) for text in texts])
+    unknown = int((numbers < 0).sum())
+    if unknown:
         raise ColumnError(
-            f"column {method.choice!r} has {int((numbers < 0).sum()):,} choices that are none of {listed([*method.wishes])}; "
-            "add them to `wishes`, or clean the column"
+            f"column {method.choice!r} has {plural(unknown, 'choice')} other than "
+            f"{listed([*method.wishes])}",
+            "add them to `wishes`, or clean the column",
         )
-    return numbers.astype(np.intp)[rows.codes[rows.names.index(method.choice)]]
+    return numbers.astype(np.intp)[rows.column(method.choice)]
 
 
 ENTRY = Entry(

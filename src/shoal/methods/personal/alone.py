@@ -1,7 +1,6 @@
-"""Records one by one: which to look at, and how many people one of them could be about at many
-nodes. Uses `crowds`.
+"""Records one by one: which to look at, and how many people each could be about. Uses `crowds`.
 
-A set of people is a string of bits, one a distinct row. Whoever shows the same as a record in a
+A set of people is a string of bits, one per distinct row. Whoever shows the same as a record in a
 column at a level is such a set, and whom the record could be about at a node is what the sets of
 all columns have in common: one record at one node costs some hundred times less than all records
 there. `genetic` and `relaxed` choose by that what they offer to all.
@@ -22,8 +21,11 @@ __all__ = ["Alone"]
 
 Bits = npt.NDArray[np.uint64]
 
-KEPT = 1 << 28  # bytes of sets that are kept
-FINE = 1 << 32  # weights of draws are whole numbers up to this
+KEPT = 1 << 28
+"""Bytes of sets that are kept."""
+
+FINE = 1 << 32
+"""Weights of draws are whole numbers up to this."""
 
 
 class Alone:
@@ -50,17 +52,15 @@ class Alone:
         None where there is no risk.
         """
         units = [float(want.sensitivity.unit) for want in self.best.wanted]
-        risk = self._often * np.concatenate(
-            [risk / unit for risk, unit in zip(self.best.risk, units, strict=True)]
-        )
+        risks = [risk / unit for risk, unit in zip(self.best.risk, units, strict=True)]
+        risk = self._often * np.concatenate(risks)
         highest = risk.max(initial=0)
         if highest == 0:
             return []
         ends = np.cumsum(np.ceil(risk / highest * FINE).astype(np.int64))
-        drawn = np.searchsorted(
-            ends, chance.belows(int(ends[-1]), size).astype(np.int64), side="right"
-        )
-        return list(dict.fromkeys(drawn.tolist()))
+        drawn = chance.belows(int(ends[-1]), size).astype(np.int64)
+        rows = np.searchsorted(ends, drawn, side="right")
+        return list(dict.fromkeys(rows.tolist()))
 
     def place(self, row: int) -> tuple[int, int]:
         """Which `Wanted` a row is of, and which row of it it is."""
@@ -100,9 +100,8 @@ class Alone:
         return found
 
     def _levels(self, tables: Sequence[Ints], row: int) -> Ints:
-        return np.stack(
-            [table[leaf] for table, leaf in zip(tables, self._leaves(row), strict=True)]
-        )
+        columns = zip(tables, self._leaves(row), strict=True)
+        return np.stack([table[leaf] for table, leaf in columns])
 
     def _leaves(self, row: int) -> list[int]:
         number, place = self.place(row)
@@ -111,21 +110,18 @@ class Alone:
 
     def risks(self, row: int, nodes: Sequence[Node]) -> Floats:
         """The risk of a row at some nodes, in units."""
-        sensitivities, columns = self.sensitivities(row), np.arange(len(self.heights))
-        shown = sensitivities[columns, np.array(nodes, dtype=np.intp).reshape(len(nodes), -1)].sum(
-            axis=1
-        )
+        columns = np.arange(len(self.heights))
+        levels = np.array(nodes, dtype=np.intp).reshape(len(nodes), -1)
+        shown = self.sensitivities(row)[columns, levels].sum(axis=1)
         risks: Floats = shown / self.sizes(row, nodes)
         return risks
 
     def sizes(self, row: int, nodes: Sequence[Node]) -> Ints:
         """How many people a row could be about at some nodes."""
-        alike = [
-            [self._alike(column, level, leaf) for level in range(height)]
-            for column, (height, leaf) in enumerate(
-                zip(self.crowds.heights, self._leaves(row), strict=True)
-            )
-        ]
+        alike = []
+        columns = zip(self.crowds.heights, self._leaves(row), strict=True)
+        for column, (height, leaf) in enumerate(columns):
+            alike.append([self._alike(column, level, leaf) for level in range(height)])
         common = np.tile(self._everyone, (len(nodes), 1))
         for mine, node in zip(common, nodes, strict=True):
             for by, level in zip(alike, node, strict=True):

@@ -1,5 +1,4 @@
-"""How many people each record could be about at a node of the lattice, and what it risks and is
-worth there.
+"""How many people each record could be about at a node, and what it risks and is worth there.
 
 A record's generalisation at a node is its group there, so one pass over the distinct rows answers
 for all records at once. `Crowds` counts; `Best` keeps for every record the best node it has been
@@ -25,9 +24,15 @@ __all__ = ["EXACT", "Best", "Chosen", "Crowds", "Wanted", "comparable"]
 Floats = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-DENSE = 8  # cells up to so many times the rows are counted in an array, else by sorting
-WIDEST = 1 << 62  # nodes with more cells have no key that fits an integer
-MEMO = 1 << 14  # look-up tables that are kept
+DENSE = 8
+"""Cells up to that many times the rows are counted in an array, else by sorting."""
+
+WIDEST = 1 << 62
+"""Nodes with more cells have no key that fits an integer."""
+
+MEMO = 1 << 14
+"""Look-up tables that are kept."""
+
 EXACT = 1 << 51
 """Sensitivities times people stay below this, so that quotients in floats compare as the rationals
 they stand for.
@@ -38,7 +43,7 @@ class Crowds:
     """The distinct rows of a table, and how many people of a register each may be about at a node.
 
     Columns are those of `hierarchies`, in that order, as leaf codes. The register is other counts
-    over the same columns, by itself the table; where it has fewer people with the values of a row
+    over the same columns, by default the table; where it has fewer people with the values of a row
     than the table, it is taken to have missed some.
     """
 
@@ -47,15 +52,11 @@ class Crowds:
     ) -> None:
         self.rows, self.hierarchies = rows, tuple(hierarchies.values())
         self.heights: Node = tuple(hierarchy.height for hierarchy in self.hierarchies)
-        names, cards = (
-            tuple(hierarchies),
-            [len(hierarchy.maps[0]) for hierarchy in self.hierarchies],
-        )
-        everyone = (
-            rows.over(names)
-            if register is None
-            else _completed(register.over(names), rows.over(names))
-        )
+        names = tuple(hierarchies)
+        cards = [len(hierarchy.maps[0]) for hierarchy in self.hierarchies]
+        everyone = rows.over(names)
+        if register is not None:
+            everyone = _completed(register.over(names), everyone)
         self.everyone = everyone
         """The distinct rows of the register, with all rows of the table, and how many people have
         each.
@@ -79,9 +80,8 @@ class Crowds:
                 packed += everyone.codes[axis]
             self._packs.append((axes, packed))
         self._known: dict[object, tuple[npt.NDArray[np.intp], int]] = {}
-        self._sums: dict[
-            object, tuple[int, Ints | None, Sum]
-        ] = {}  # with the sum itself, whose id stays in use
+        # With the sum itself, so that its id stays in use.
+        self._sums: dict[object, tuple[int, Ints | None, Sum]] = {}
 
     def sizes(self, node: Node) -> Ints:
         """For everyone's row how many people its generalisation at a node fits."""
@@ -92,7 +92,8 @@ class Crowds:
         if cells << bits > WIDEST:
             found, key = np.unique(key, return_inverse=True)
             return np.bincount(key, self._weights, len(found)).astype(np.int64).take(key)
-        key <<= bits  # key and place in one number: sorting numbers is several times faster than their order
+        # Key and place in one number: sorting numbers is several times faster than their order.
+        key <<= bits
         key += np.arange(len(key))
         key.sort()
         order = key & ((1 << bits) - 1)
@@ -127,9 +128,7 @@ class Crowds:
         return people, np.searchsorted(place[people], np.arange(len(groups))), mine
 
     def _keys(self, node: Node) -> tuple[npt.NDArray[np.intp], int]:
-        """A number for every row that tells its groups at a node apart, and how many numbers there
-        may be.
-        """
+        """A number for every row by its group at a node, and how many numbers there may be."""
         key: npt.NDArray[np.intp] | None = None
         cells = 1
         for axes, packed in self._packs:
@@ -150,9 +149,7 @@ class Crowds:
         return (np.zeros(len(self._weights), dtype=np.intp) if key is None else key), cells
 
     def _look_up(self, axes: range, levels: Node) -> tuple[npt.NDArray[np.intp], int]:
-        """For every value of a pack of leaves its number at these levels, and how many numbers
-        there are.
-        """
+        """For every value of a pack of leaves its number at these levels, and their number."""
         asked = axes.start, levels
         if asked not in self._known:
             if len(self._known) > MEMO:
@@ -178,9 +175,7 @@ class Crowds:
         return found
 
     def sum_at(self, total: Sum, node: Node) -> int | Ints:
-        """A sum over columns at a node for everyone's row, or one number where it is the same for
-        all.
-        """
+        """A sum over columns at a node for everyone's row; one number if it is the same for all."""
         constant, found = 0, None
         for axes, packed in self._packs:
             same, look_up = self._sum(total, axes, node[axes.start : axes.stop])
@@ -191,8 +186,9 @@ class Crowds:
         return constant if found is None else np.add(found, constant, out=found)
 
     def _sum(self, total: Sum, axes: range, levels: Node) -> tuple[int, Ints | None]:
-        """What a pack of columns adds at these levels: a number for all, and what each value adds
-        more, unless none does.
+        """What a pack of columns adds at these levels: a number for all, and what values add to it.
+
+        None where no value adds more.
         """
         asked = id(total), axes.start, levels
         if asked not in self._sums:
@@ -210,8 +206,7 @@ class Crowds:
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """What the people of some rows want: how sensitive what is shown is to them, and the utility
-    they must keep, in its units.
+    """What the people of some rows want: their sensitivity, and the utility to keep, in units.
 
     `rows` are places among everyone's.
     """
@@ -222,13 +217,13 @@ class Wanted:
 
     @classmethod
     def of(cls, sensitivity: Sum, utility: Sum, share: Fraction, rows: Index) -> "Wanted":
-        """A floor that is a share of the utility of a record as it is."""
+        """A floor that is a share of the utility of an unchanged record."""
         return cls(sensitivity, ceil(share * utility.most), rows)
 
 
 @dataclass(eq=False)
 class Chosen:
-    """For every row of a `Wanted` the node chosen: its levels, its risk, and its utility in units."""
+    """For every row of a `Wanted` the node chosen: its levels, its risk, its utility in units."""
 
     levels: npt.NDArray[np.uint8]
     risk: Floats
@@ -236,18 +231,15 @@ class Chosen:
 
 
 class Best:
-    """For every row the best node among those offered: the lowest risk, then the highest utility,
-    then the first offered.
+    """For every row the best node among those offered.
 
-    Only nodes that keep the utility a row must keep count; the record as it is always does.
+    That of the lowest risk, then the highest utility, then the first offered. Only nodes that keep
+    the utility a row must keep count; the unchanged record always does.
     """
 
     def __init__(self, crowds: Crowds, utility: Sum, wanted: Sequence[Wanted]) -> None:
-        self.crowds, self.utility, self.wanted = (
-            crowds,
-            utility,
-            [comparable(want, crowds) for want in wanted],
-        )
+        self.crowds, self.utility = crowds, utility
+        self.wanted = [comparable(want, crowds) for want in wanted]
         self.risk: list[Floats] = [np.full(len(want.rows), np.inf) for want in wanted]
         self.worth: list[Ints] = [np.full(len(want.rows), -1, dtype=np.int64) for want in wanted]
         self.place: list[npt.NDArray[np.int32]] = [
@@ -260,10 +252,8 @@ class Best:
 
     def reachable(self, node: Node) -> bool:
         """Whether some row could keep its utility at a node."""
-        most = sum(
-            int(by[level].max(initial=0))
-            for by, level in zip(self.utility.parts, node, strict=True)
-        )
+        columns = zip(self.utility.parts, node, strict=True)
+        most = sum(int(by[level].max(initial=0)) for by, level in columns)
         return any(most >= want.floor for want in self.wanted)
 
     def offer(self, node: Node, among: Sequence[Index] | None = None) -> int:
@@ -301,28 +291,23 @@ class Best:
     def better(
         self, number: int, risk: Floats, worth: int | Ints, best: Floats, kept: Ints
     ) -> npt.NDArray[np.bool_]:
-        """Whether rows of a `Wanted` are better off with a risk and a worth than with the best so
-        far.
-        """
+        """Whether rows of a `Wanted` are better off with this risk and worth than with the best."""
         found: npt.NDArray[np.bool_] = (risk < best) | ((risk == best) & (worth > kept))
         return found
 
     def chosen(self) -> list[Chosen]:
         """What every row has now."""
-        levels = np.array(self.nodes, dtype=np.uint8).reshape(
-            len(self.nodes), len(self.crowds.heights)
-        )
+        shape = len(self.nodes), len(self.crowds.heights)
+        levels = np.array(self.nodes, dtype=np.uint8).reshape(shape)
+        every = zip(self.wanted, self.place, self.risk, self.worth, strict=True)
         return [
             Chosen(levels[place], risk / float(want.sensitivity.unit), worth)
-            for want, place, risk, worth in zip(
-                self.wanted, self.place, self.risk, self.worth, strict=True
-            )
+            for want, place, risk, worth in every
         ]
 
 
 def comparable(want: Wanted, crowds: Crowds) -> Wanted:
-    """With sensitivities small enough for quotients in floats to compare as the rationals they
-    stand for.
+    """With sensitivities so small that quotients in floats compare as the rationals they stand for.
 
     Different fractions p/q < p'/q' are 1/(q q') apart at least, which is more than the rounding of
     either.
@@ -345,7 +330,7 @@ def _completed(register: Counts, rows: Counts) -> Counts:
         np.concatenate((register.count, rows.count)),
     )
     alone = group(rows.names, both.codes[:-1], rows.cards)
+    if not alone.distinct:
+        return alone
     first = np.cumsum(alone.count) - alone.count
-    return replace(
-        alone, count=np.maximum.reduceat(both.count, first) if len(first) else alone.count
-    )
+    return replace(alone, count=np.maximum.reduceat(both.count, first))

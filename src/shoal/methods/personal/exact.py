@@ -1,5 +1,4 @@
-"""The lowest risk of every record, exactly, by looking at the whole lattice for all records at
-once.
+"""The lowest risk of every record, exactly, from the whole lattice for all records at once.
 
 What is shown of a record becomes no more sensitive by generalising it, and the crowd it may belong
 to no smaller. So the lowest risk is found at one of the record's *last* nodes: those that keep its
@@ -42,8 +41,9 @@ def lowest(
     nodes = prod(height + 1 for height in crowds.heights)
     if nodes > LARGEST:
         raise TooLargeError(
-            f"the lattice has {nodes:,} nodes and {LARGEST:,} can be searched exactly; use the solver 'genetic', take levels out "
-            "of the hierarchies, or use fewer quasi-identifying columns"
+            f"the lattice has {nodes:,} nodes, and {LARGEST:,} can be searched exactly",
+            "use the solver 'genetic', take levels out of the hierarchies, or use fewer "
+            "quasi-identifying columns",
         )
     kind, kinds = _kinds(crowds, utility)
     memory.require(
@@ -59,13 +59,10 @@ def lowest(
     for done, place in enumerate(places.tolist()):
         node = tuple(int(level) for level in np.unravel_index(place, shape))
         here = [mask[:, place] for mask in last]
-        whole = all(mask.all() for mask in here)
-        best.offer(
-            node,
-            None
-            if whole
-            else [np.flatnonzero(mask[own]) for mask, own in zip(here, kinds_of, strict=True)],
-        )
+        among = None
+        if not all(mask.all() for mask in here):
+            among = [np.flatnonzero(mask[own]) for mask, own in zip(here, kinds_of, strict=True)]
+        best.offer(node, among)
         if progress is not None and done % 64 == 0:
             progress(done, len(places))
     return refined(best)
@@ -74,79 +71,76 @@ def lowest(
 def _kinds(crowds: Crowds, utility: Sum) -> tuple[Index, int]:
     """Every row's kind: rows of one kind are worth the same at every node."""
     kind, kinds = np.zeros(crowds.everyone.distinct, dtype=np.intp), 1
-    for hierarchy, parts, codes in zip(
-        crowds.hierarchies, utility.parts, crowds.everyone.codes, strict=True
-    ):
-        levels = np.stack(
-            [part[codes_of] for part, codes_of in zip(parts, hierarchy.maps, strict=True)], axis=1
-        )
+    columns = zip(crowds.hierarchies, utility.parts, crowds.everyone.codes, strict=True)
+    for hierarchy, parts, codes in columns:
+        by_level = zip(parts, hierarchy.maps, strict=True)
+        levels = np.stack([part[of_leaf] for part, of_leaf in by_level], axis=1)
         alike, own = np.unique(levels, axis=0, return_inverse=True)
-        found, kind = np.unique(kind * len(alike) + own.ravel()[codes], return_inverse=True)
-        kinds = len(found)
+        both = kind * len(alike) + own.ravel()[codes]
+        distinct, kind = np.unique(both, return_inverse=True)
+        kinds = len(distinct)
     return kind, kinds
 
 
 def _last(
     crowds: Crowds, utility: Sum, want: Wanted, kind: Index, kinds: int
 ) -> npt.NDArray[np.bool_]:
-    """For every kind of row and every node whether it keeps the utility wanted and no coarser
-    neighbour does.
-    """
+    """For every kind of row the nodes that keep its utility while no coarser neighbour does."""
     shape = [height + 1 for height in crowds.heights]
-    found = np.zeros((kinds, *shape), dtype=np.bool_)
-    one = np.zeros(kinds, dtype=np.intp)
-    one[kind] = np.arange(len(kind))
+    every = np.zeros((kinds, *shape), dtype=np.bool_)
+    example = np.zeros(kinds, dtype=np.intp)
+    example[kind] = np.arange(len(kind))
     for number in np.unique(kind[want.rows]).tolist():
-        worth = np.zeros(shape, dtype=np.int64)
-        for column, (hierarchy, parts) in enumerate(
-            zip(crowds.hierarchies, utility.parts, strict=True)
-        ):
-            leaf = crowds.everyone.codes[column][one[number]]
-            levels = [
-                int(part[codes[leaf]]) for part, codes in zip(parts, hierarchy.maps, strict=True)
-            ]
-            worth += np.reshape(
-                levels, [-1 if other == column else 1 for other in range(len(shape))]
-            )
-        kept = worth >= want.floor
+        kept = _worths(crowds, utility, int(example[number])) >= want.floor
         last = kept.copy()
         for column in range(len(shape)):
-            finer = tuple(
-                slice(-1) if other == column else slice(None) for other in range(len(shape))
-            )
-            coarser = tuple(
-                slice(1, None) if other == column else slice(None) for other in range(len(shape))
-            )
-            last[finer] &= ~kept[coarser]
-        found[number] = last
-    return found
+            # A view whose first axis is that of the column.
+            finer, coarser = np.moveaxis(last, column, 0), np.moveaxis(kept, column, 0)
+            finer[:-1] &= ~coarser[1:]
+        every[number] = last
+    return every
+
+
+def _worths(crowds: Crowds, utility: Sum, row: int) -> npt.NDArray[np.int64]:
+    """What a row is worth at every node, by levels."""
+    shape = [height + 1 for height in crowds.heights]
+    worth = np.zeros(shape, dtype=np.int64)
+    columns = zip(crowds.hierarchies, utility.parts, crowds.everyone.codes, strict=True)
+    for column, (hierarchy, parts, leaves) in enumerate(columns):
+        by_level = zip(parts, hierarchy.maps, strict=True)
+        levels = np.array([int(part[codes[leaves[row]]]) for part, codes in by_level])
+        along = [1] * len(shape)
+        along[column] = -1
+        worth += levels.reshape(along)
+    return worth
 
 
 def refined(best: Best) -> list[Chosen]:
-    """What every row has, with every column as fine as it can be at the same risk: the same crowd,
-    and no more to show of it.
+    """What every row has, with every column as fine as it can be at the same risk.
 
-    All people of a crowd may look alike in a column at a finer level than the node's. Showing that
-    level leaves the crowd as it is, in all columns at once. Where nothing shown is sensitive at
-    all, the crowd may shrink.
+    That is, with the same crowd, and no more to show of it. All people of a crowd may look alike in
+    a column at a finer level than the node's. Showing that level leaves the crowd unchanged, in all
+    columns at once. Where nothing shown is sensitive at all, the crowd may shrink.
     """
-    found = best.chosen()
-    for want, chosen, place in zip(best.wanted, found, best.place, strict=True):
+    every = best.chosen()
+    for want, chosen, place in zip(best.wanted, every, best.place, strict=True):
         order = np.argsort(place, kind="stable")
         starts = np.flatnonzero(np.diff(place[order], prepend=-1))
         for takers in np.split(order, starts[1:]) if len(order) else ():
             node, rows = best.nodes[place[takers[0]]], want.rows[takers]
             if any(node):
-                chosen.levels[takers] = levels = _finer(best.crowds, node, want, rows)
+                levels = _finer(best.crowds, node, want, rows)
+                chosen.levels[takers] = levels
                 chosen.worth[takers] = best.crowds.sum_of(best.utility, rows, levels)
-    return found
+    return every
 
 
 def _finer(crowds: Crowds, node: Node, want: Wanted, rows: Index) -> npt.NDArray[np.uint8]:
     """The levels of some rows at a node, each as low as their crowds and what it may show allow."""
     people, starts, mine = crowds.members(node, rows)
     levels = np.tile(np.array(node, dtype=np.uint8), (len(rows), 1))
-    nothing = crowds.sum_of(want.sensitivity, rows, levels) == 0  # of which any crowd will do
+    # Where nothing sensitive is shown, any crowd will do.
+    nothing = crowds.sum_of(want.sensitivity, rows, levels) == 0
     for column, (hierarchy, level) in enumerate(zip(crowds.hierarchies, node, strict=True)):
         leaves, parts = crowds.everyone.codes[column], want.sensitivity.parts[column]
         lowest, highest = (
@@ -155,11 +149,9 @@ def _finer(crowds: Crowds, node: Node, want: Wanted, rows: Index) -> npt.NDArray
         own, same = leaves[rows], np.ones(len(rows), dtype=np.bool_)
         shown = parts[level][hierarchy.maps[level][own]]
         for finer in reversed(range(level)):
-            codes = hierarchy.maps[
-                finer
-            ]  # leaves are in tree order: what the outermost share, all share
-            same &= ((codes[lowest] == codes[highest]) | nothing) & (
-                parts[finer][codes[own]] == shown
-            )
+            # Leaves are in tree order: what the outermost share, all share.
+            codes = hierarchy.maps[finer]
+            same &= (codes[lowest] == codes[highest]) | nothing
+            same &= parts[finer][codes[own]] == shown
             levels[same, column] = finer
     return levels

@@ -1,14 +1,12 @@
-"""Low risks by a genetic search for all records together, after Section 2.5 of the paper. Uses
-`alone`, `crowds` and `exact`.
+"""Low risks by a genetic search for all records together, after Section 2.5 of the paper.
 
-A chromosome is a path: columns in the order in which they become finer by a level, from the roots
-of all down. It ends where it first keeps the utility of a record, and levels that this record can
-spare are taken back: it ends in a frontier node, which keeps the utility while none of its
-immediate generalisations does. Records are drawn by their risk. What descends from the path of a
-record's best node is judged by the record's own risk, and the fittest, if it lowers that, is
-offered to all
-records: counting a node for all costs some hundred times as much as for one. Nothing says how far
-the risks that are found are from the lowest.
+Uses `alone`, `crowds` and `exact`. A chromosome is a path: columns in the order in which they
+become finer by a level, from the roots of all down. It ends where it first keeps the utility of a
+record, and levels that this record can spare are taken back: it ends in a frontier node, which
+keeps the utility while none of its immediate generalisations does. Records are drawn by their risk.
+What descends from the path of a record's best node is judged by the record's own risk, and the
+fittest, if it lowers that, is offered to all records: counting a node for all costs some hundred
+times as much as for one. Nothing says how far the risks that are found are from the lowest.
 """
 
 from collections.abc import Callable
@@ -38,13 +36,16 @@ MUTANTS, CROSSED = 18, 3
 
 
 def search(people: People, chance: Chance, progress: Callable[[int, int], None]) -> list[Chosen]:
-    """For every row the best of `effort` nodes, the row as it is among them.
+    """For every row the best of `effort` nodes, the row unchanged among them.
 
     Of fewer once generations better nothing.
     """
     best, effort = Best(people.crowds, people.utility, people.wanted), people.method.effort
     alone, idle = Alone(people, best), 0
-    while len(best.offered) < effort and idle < PATIENCE and (parents := alone.draw(chance, BROOD)):
+    while len(best.offered) < effort and idle < PATIENCE:
+        parents = alone.draw(chance, BROOD)
+        if not parents:
+            break
         idle += 1
         for parent, litter in zip(parents, litters(alone, parents, chance), strict=True):
             progress(len(best.offered), effort)
@@ -57,7 +58,7 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
 
 
 def litters(alone: Alone, parents: list[int], chance: Chance) -> list[list[Node]]:
-    """For each of some rows the frontier nodes of it in which the paths of a litter end, each once."""
+    """For each of some rows the frontier nodes in which the paths of a litter end, each once."""
     steps = np.repeat(np.arange(len(alone.heights)), alone.heights)
     order = steps[_paths(alone, parents, steps, chance)]
     worths = np.repeat([alone.worths(row) for row in parents], LITTER, axis=0)
@@ -69,8 +70,7 @@ def litters(alone: Alone, parents: list[int], chance: Chance) -> list[list[Node]
 def _paths(
     alone: Alone, parents: list[int], steps: npt.NDArray[np.intp], chance: Chance
 ) -> npt.NDArray[np.intp]:
-    """A litter for each of some rows: all steps there are, by number, in the order in which they
-    are taken.
+    """A litter for each of some rows: all steps, by number, in the order in which they are taken.
 
     Steps of the path of the row's best node come first. A mutant has lost one of them; one that is
     crossed has half of them, then those of the best node of another row; an immigrant none. All
@@ -78,27 +78,20 @@ def _paths(
     """
     size = len(parents) * LITTER
     drawn = chance.words(size * len(steps)).reshape(size, -1) >> np.uint64(2)
-    nth = np.concatenate(
-        [np.arange(height) for height in alone.heights]
-    )  # which step of its column each is
+    # Which step of its column each is.
+    nth = np.concatenate([np.arange(height) for height in alone.heights])
     mates = alone.draw(chance, LITTER)
-    own = (
-        np.repeat([alone.heights - alone.node(row) for row in parents], LITTER, axis=0)[:, steps]
-        > nth
-    )
-    other = (
-        np.resize([alone.heights - alone.node(row) for row in mates], (size, len(alone.heights)))[
-            :, steps
-        ]
-        > nth
-    )
+    of_parents = [alone.heights - alone.node(row) for row in parents]
+    own = np.repeat(of_parents, LITTER, axis=0)[:, steps] > nth
+    of_mates = [alone.heights - alone.node(row) for row in mates]
+    other = np.resize(of_mates, (size, len(alone.heights)))[:, steps] > nth
     within = np.tile(np.arange(LITTER), len(parents))[:, None]
     lost = np.argmax(np.where(own, drawn, np.uint64(0)), axis=1)
     later = ~own
     later[np.arange(size), lost] = True
-    rank = np.where(
-        within < MUTANTS, later, np.where(own & (drawn & np.uint64(1) == 0), 0, 2 - other)
-    )
+    is_half = drawn & np.uint64(1) == 0
+    crossed = np.where(own & is_half, 0, 2 - other)
+    rank = np.where(within < MUTANTS, later, crossed)
     rank[within[:, 0] >= MUTANTS + CROSSED] = 0
     return np.argsort(rank.astype(np.uint64) << np.uint64(62) | drawn, axis=1)
 
@@ -106,9 +99,7 @@ def _paths(
 def _frontier(
     order: npt.NDArray[np.intp], heights: npt.NDArray[np.intp], worths: Ints, floors: Ints
 ) -> npt.NDArray[np.intp]:
-    """The nodes in which paths end: down until a record's utility is kept, then back where it still
-    is.
-    """
+    """The nodes in which paths end: down until the utility is kept, then back where it still is."""
     path, columns = np.arange(len(order)), np.arange(len(heights))
     levels = np.tile(heights, (len(order), 1))
     worth = worths[:, columns, heights].sum(axis=1)

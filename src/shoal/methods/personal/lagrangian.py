@@ -1,17 +1,17 @@
-"""The largest pull / risk + utility^power of every record, after Section 2.3 of Fouad, Elbassioni
-and Bertino (2012).
+"""The largest pull / risk + utility^power of every record.
 
-A small lattice is enumerated, for all records at once. In a larger one records are drawn, and for
-each a large value is looked for by Dinkelbach's method: the largest pull · people + shown ·
-(utility^power − α), for a rising α. That is a supermodular function of the levels, which the point
-of least norm in a polytope maximises (Fujishige and Wolfe). A node found for one record is offered
-to all. Why, and under which conditions: docs/proofs/personal.md.
+After Section 2.3 of Fouad, Elbassioni and Bertino (2012). A small lattice is enumerated, for all
+records at once. In a larger one records are drawn, and for each a large value is looked for by
+Dinkelbach's method: the largest pull · people + shown · (utility^power − α), for a rising α. That
+is a supermodular function of the levels, which the point of least norm in a polytope maximises
+(Fujishige and Wolfe). A node found for one record is offered to all. Why, and under which
+conditions: docs/proofs/personal.md.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from math import inf, log2, prod
 
 import numpy as np
@@ -28,8 +28,8 @@ from shoal.methods.personal.models import Ints, Sum
 __all__ = [
     "SMALL",
     "Chains",
-    "Found",
     "Largest",
+    "LargestNode",
     "Record",
     "climbing",
     "largest",
@@ -43,23 +43,28 @@ Index = npt.NDArray[np.intp]
 
 SMALL = 50_000
 """Nodes of the largest lattice that is enumerated."""
-ROUND = 20  # vertices for one α of one record in a large lattice: other records bring more than a sharper point (measured)
-UNTIL = 100_000  # vertices; it ends long before
-PACK = 256  # levels of several columns together that fit one byte
-CLOSE = 1e-10  # of the squared norm: what two products may differ by and count as equal
-LARGEST = (
-    400  # binary digits of either part of a value, so that squares of their products stay finite
-)
-NONE = 1e-12  # a share of a vertex that counts as none
+ROUND = 20
+"""Vertices for one α of one record in a large lattice: other records bring more than a sharper
+point (measured).
+"""
+UNTIL = 100_000
+"""Vertices; it ends long before."""
+PACK = 256
+"""Levels of several columns together that fit one byte."""
+CLOSE = 1e-10
+"""Of the squared norm: what two products may differ by and count as equal."""
+LARGEST = 400
+"""Binary digits of either part of a value, so that squares of their products stay finite."""
+NONE = 1e-12
+"""A share of a vertex that counts as none."""
 
 
 def search(people: People, chance: Chance, progress: Callable[[int, int], None]) -> list[Chosen]:
-    """For every row the node of the largest value among those offered that keep its utility; the
-    row as it is is always one.
+    """For every row the node of the largest value among those offered that keep its utility.
 
-    All nodes are offered while they are at most `SMALL`. Beyond, `effort` says how often everyone
-    is counted: once for every vertex of a polytope (a chain of nodes from the record to the roots,
-    for one record) and once for every node offered.
+    The row unchanged is always one of them. All nodes are offered while they are at most `SMALL`.
+    Beyond, `effort` says how often everyone is counted: once for every vertex of a polytope (a
+    chain of nodes from the record to the roots, for one record) and once for every node offered.
     """
     method, crowds = people.method, people.crowds
     best = Largest(crowds, people.utility, people.wanted, Fraction(method.pull), method.power)
@@ -77,10 +82,8 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
         record, known = best.record(int(owner[drawn]), int(place[drawn]))
         left -= 1
         if record.shown(known):
-            for top in (
-                crowds.heights,
-                record.last(chance.permutation(len(crowds.heights)).tolist()),
-            ):
+            order = chance.permutation(len(crowds.heights)).tolist()
+            for top in (crowds.heights, record.last(order)):
                 for found in climbing(record, known, top, ROUND):
                     best.offer(found.node)
                     left -= found.passes + 1
@@ -103,11 +106,16 @@ class Largest(Best):
         self.pull, self.power = pull, power
         if power * log2(max(float(utility.most / utility.unit), 1.0)) > LARGEST:
             raise ParameterError(
-                f"power={power} is too large: no number holds the utility of a record to that power"
+                "is too large: no number holds the utility of a record to that power",
+                "give a smaller one",
+                option="power",
+                given=str(power),
             )
         if pull * crowds.people * max(want.sensitivity.unit for want in wanted) > 1 << LARGEST:
             raise ParameterError(
-                "`pull` is too large: no number holds its product with the people of the table"
+                "is too large: no number holds its product with the people of the table",
+                "give a smaller one",
+                option="pull",
             )
         super().__init__(crowds, utility, wanted)
 
@@ -143,12 +151,9 @@ class Largest(Best):
             leaf = codes[want.rows[place]]
             differ = np.array([of_leaf != of_leaf[leaf] for of_leaf in hierarchy.maps])
             reach.append(differ.sum(axis=0).astype(np.uint8)[codes])
-            sensitivity.append(
-                [int(by[of_leaf[leaf]]) for by, of_leaf in zip(shown, hierarchy.maps, strict=True)]
-            )
-            worth.append(
-                [int(by[of_leaf[leaf]]) for by, of_leaf in zip(kept, hierarchy.maps, strict=True)]
-            )
+            at_level = [int(of_leaf[leaf]) for of_leaf in hierarchy.maps]
+            sensitivity.append([int(by[at]) for by, at in zip(shown, at_level, strict=True)])
+            worth.append([int(by[at]) for by, at in zip(kept, at_level, strict=True)])
         pull, count = self.pull * want.sensitivity.unit, self.crowds.everyone.count
         record = Record(
             reach, count, sensitivity, worth, pull, self.utility.unit, self.power, want.floor
@@ -161,7 +166,7 @@ class Record:
     """One record with its generalisations: whom each fits, what it shows, what it is worth.
 
     reach: for every column and every row of people the lowest level at which the record's value
-    stands for theirs too
+        stands for theirs too
     count: how many people have each row
     sensitivity, worth: for every column by level, at least 0 and never more at a higher one
     pull, unit, power: the value of a node is pull · people / shown + (worth / unit)^power
@@ -179,13 +184,11 @@ class Record:
 
     def __post_init__(self) -> None:
         for option, parts in (("sensitivity", self.sensitivity), ("worth", self.worth)):
-            if any(
-                low < high
-                for levels in parts
-                for low, high in zip(levels, [*levels[1:], 0], strict=True)
-            ):
+            if any(low < high for levels in parts for low, high in pairwise([*levels, 0])):
                 raise ParameterError(
-                    f"{option}: a level has less than 0, or more than the one below; the search relies on neither"
+                    "has a level with less than 0, or with more than the one below",
+                    "give numbers that never grow with the level",
+                    option=option,
                 )
 
     @property
@@ -209,21 +212,16 @@ class Record:
 
     def value(self, node: Node) -> Fraction:
         """The value of a node that shows something."""
-        return (
-            self.pull * self.people(node) / self.shown(node)
-            + (self.kept(node) / self.unit) ** self.power
-        )
+        utility = self.kept(node) / self.unit
+        return self.pull * self.people(node) / self.shown(node) + utility**self.power
 
     def last(self, order: Sequence[int]) -> Node:
-        """Columns as high as the floor allows, one after the other: below this node all keep the
-        floor.
-        """
+        """Columns as high as the floor allows, in turn: below this node all keep the floor."""
         node, spare = [0] * len(self.worth), self.kept((0,) * len(self.worth)) - self.floor
         for column in order:
             levels = self.worth[column]
-            node[column] = max(
-                (at for at, worth in enumerate(levels) if levels[0] - worth <= spare), default=0
-            )
+            allowed = [at for at, worth in enumerate(levels) if levels[0] - worth <= spare]
+            node[column] = max(allowed, default=0)
             spare -= levels[0] - levels[node[column]]
         return tuple(node)
 
@@ -238,14 +236,11 @@ class Record:
             return
         for column, level in enumerate(least):
             if level:
-                yield tuple(
-                    level - 1 if other == column else height
-                    for other, height in enumerate(self.heights)
-                )
+                yield (*self.heights[:column], level - 1, *self.heights[column + 1 :])
 
 
 @dataclass(frozen=True)
-class Found:
+class LargestNode:
     """A node and its value; no node that was searched has one larger than this and the gap.
 
     `passes` over people found it.
@@ -257,7 +252,7 @@ class Found:
     passes: int = 0
 
 
-def largest(record: Record) -> Found:
+def largest(record: Record) -> LargestNode:
     """The node of the largest value of all that show something, whatever is to be kept."""
     record = replace(record, floor=0)
     node, gap, passes = (0,) * len(record.worth), 0.0, 0
@@ -266,38 +261,36 @@ def largest(record: Record) -> Found:
         passes += sum(found.passes for found in rounds)
         if rounds:
             node, gap = rounds[-1].node, max(gap, rounds[-1].gap)
-    return Found(node, record.value(node), gap, passes)
+    return LargestNode(node, record.value(node), gap, passes)
 
 
-def climbing(record: Record, known: Node, top: Node, most: int) -> Iterator[Found]:
-    """Dinkelbach's method among the nodes below `top`, from a known one: better and better ones,
-    and the last once more.
+def climbing(record: Record, known: Node, top: Node, most: int) -> Iterator[LargestNode]:
+    """Dinkelbach's method among the nodes below `top`, from a known one.
 
-    A value is above α where pull · people + shown · (utility^power − α) is above 0. So the largest
-    of that for the value of the best node gives a better one, or says that there is none. At most
-    so many vertices are asked for each time.
+    It yields better and better nodes, and the last once more. A value is above α where pull ·
+    people + shown · (utility^power − α) is above 0. So the largest of that for the value of the
+    best node gives a better one, or says that there is none. At most that many vertices are asked
+    for each time.
     """
     best, better = known, any(top)
     chains = Chains(record, top) if better else None
     while chains and better:
         value = record.value(best)
         chains.start(float(value))
-        gap = (
-            max(chains.bound(least_norm(chains.vertex, chains.length, chains.enough, most)), 0.0)
-            / chains.least
-        )
+        point = least_norm(chains.vertex, chains.length, chains.enough, most)
+        gap = max(chains.bound(point), 0.0) / chains.least
         better = chains.best is not None and record.value(chains.best) > value
         best = chains.best if better and chains.best is not None else best
-        yield Found(best, record.value(best), gap, chains.passes)
+        yield LargestNode(best, record.value(best), gap, chains.passes)
 
 
 class Chains:
-    """The nodes of a record below one, as sets of levels: a node has for every column those from 1
-    to its own.
+    """The nodes of a record below one, as sets of levels.
 
-    For an α, g(node) = pull · people + shown · (utility^power − α). A set that is no node stands
-    for the smallest node with all its levels, at a price for every level it lacks, which makes g
-    supermodular on all sets and largest at a node.
+    A node has for every column those from 1 to its own. For an α, g(node) = pull · people + shown ·
+    (utility^power − α). A set that is not a node stands for the smallest node with all its levels,
+    at a price for every level it lacks, which makes g supermodular on all sets and largest at a
+    node.
     """
 
     def __init__(self, record: Record, top: Node) -> None:
@@ -307,18 +300,10 @@ class Chains:
         self.column = np.repeat(np.arange(len(top)), top)
         self.level = np.arange(self.length) - self.starts[self.column] + 1
         width = max(record.heights) + 1
-        self.sensitivity, self.worth = (
-            np.array(
-                [[*levels, *[0] * (width - len(levels))] for levels in parts], dtype=np.float64
-            )
-            for parts in (record.sensitivity, record.worth)
-        )
-        lowest = [
-            part
-            for levels, height in zip(record.sensitivity, top, strict=True)
-            for part in levels[: height + 1]
-            if part
-        ]
+        self.sensitivity = _table(record.sensitivity, width)
+        self.worth = _table(record.worth, width)
+        columns = zip(record.sensitivity, top, strict=True)
+        lowest = [part for levels, height in columns for part in levels[: height + 1] if part]
         self.all_keep = record.kept(top) >= record.floor
         self.least = record.shown(top) or min(lowest)
         """What the nodes that show something show at least."""
@@ -347,27 +332,21 @@ class Chains:
         above[np.arange(self.length), self.column] = self.level
         below = above.copy()
         below[np.arange(self.length), self.column] -= 1
-        self.price = np.maximum(
-            self.g(self.joining, above)[0] - self.g(np.zeros(self.length), below)[0], 0
-        )
-        self.ground = float(
-            self.g(np.array([self.alone], dtype=np.float64), np.zeros_like(self.top)[None])[0][0]
-        )
-        if not self.all_keep:  # then the lowest numbers in the point are a best node for any price on levels, not for 0 only
+        gain = self.g(self.joining, above)[0] - self.g(np.zeros(self.length), below)[0]
+        self.price = np.maximum(gain, 0)
+        alone = np.array([self.alone], dtype=np.float64)
+        self.ground = float(self.g(alone, np.zeros_like(self.top)[None])[0][0])
+        # Then the lowest numbers in the point are a best node for any price on levels, not only 0.
+        if not self.all_keep:
             self.price += self.price.max()
 
     def g(self, people: Floats, levels: npt.NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
-        """g of nodes that fit so many people, what they show, and what they are worth."""
+        """g of nodes that fit that many people, what they show, and what they are worth."""
         columns = np.arange(len(self.top))
-        shown, worth = (
-            self.sensitivity[columns, levels].sum(axis=1),
-            self.worth[columns, levels].sum(axis=1),
-        )
-        return (
-            self.pull * people + shown * ((worth / self.unit) ** self.record.power - self.alpha),
-            shown,
-            worth,
-        )
+        shown = self.sensitivity[columns, levels].sum(axis=1)
+        worth = self.worth[columns, levels].sum(axis=1)
+        utility = (worth / self.unit) ** self.record.power
+        return self.pull * people + shown * (utility - self.alpha), shown, worth
 
     def vertex(self, point: Floats) -> Floats:
         """The vertex of the base polytope of −g with the least product with a point.
@@ -377,9 +356,8 @@ class Chains:
         order = np.argsort(point, kind="stable")
         g, joined = self.walk(order)
         vertex = np.empty(self.length)
-        vertex[order] = (
-            np.bincount(joined, self.price, self.length + 1)[1:] - np.diff(g) - self.price[order]
-        )
+        prices = np.bincount(joined, self.price, self.length + 1)[1:]
+        vertex[order] = prices - np.diff(g) - self.price[order]
         return vertex
 
     def walk(self, order: Index) -> tuple[Floats, npt.NDArray[np.uint16]]:
@@ -390,20 +368,17 @@ class Chains:
         self.passes += 1
         joined = np.empty(self.length, dtype=np.uint16)
         joined[order] = np.arange(1, self.length + 1)
-        for start, height in zip(
-            self.starts, self.top, strict=True
-        ):  # with a level, all below it are in the node
-            joined[start : start + height] = np.minimum.accumulate(
-                joined[start : start + height][::-1]
-            )[::-1]
+        # With a level, all below it are in the node.
+        for start, height in zip(self.starts, self.top, strict=True):
+            own = joined[start : start + height]
+            joined[start : start + height] = np.minimum.accumulate(own[::-1])[::-1]
         fitted = np.zeros(len(self.count), dtype=np.uint16)
         for axes, codes in self.packs:
             last = np.zeros(1, dtype=np.uint16)
             for axis in axes:
                 own = joined[self.starts[axis] : self.starts[axis] + self.top[axis]]
-                last = np.maximum(
-                    last[:, None], np.concatenate([np.zeros(1, dtype=np.uint16), own])
-                ).ravel()
+                from_leaf = np.concatenate([np.zeros(1, dtype=np.uint16), own])
+                last = np.maximum(last[:, None], from_leaf).ravel()
             np.maximum(fitted, last.take(codes), out=fitted)
         people = np.bincount(fitted, self.count, self.length + 1).cumsum()
         levels = np.zeros((self.length + 1, len(self.top)), dtype=np.intp)
@@ -424,19 +399,17 @@ class Chains:
 
     def enough(self, point: Floats) -> bool:
         """Whether the largest g is known, if that is all that is wanted."""
-        return self.all_keep and self.bound(point) - self.most <= CLOSE * (
-            abs(self.ground) + self.price.sum()
-        )
+        scale = abs(self.ground) + self.price.sum()
+        return self.all_keep and self.bound(point) - self.most <= CLOSE * scale
 
 
 def least_norm(
     vertex: Callable[[Floats], Floats], length: int, enough: Callable[[Floats], bool], most: int
 ) -> Floats:
-    """Wolfe's algorithm: the point of least norm in a polytope, given its vertex of the least
-    product with any point.
+    """Wolfe's algorithm: the point of least norm in a polytope.
 
-    It ends where the polytope has no closer point up to rounding, or early: when it is enough, or
-    after so many vertices.
+    `vertex` gives its vertex of the least product with any point. It ends where the polytope has no
+    closer point up to rounding, or early: when it is enough, or after that many vertices.
     """
     point = vertex(np.zeros(length))
     hull, share = point[None], np.ones(1)
@@ -447,9 +420,8 @@ def least_norm(
             break
         hull, share = np.vstack([hull, new]), np.append(share, 0.0)
         while (nearest := _nearest(hull)) is not None and (out := nearest < NONE).any():
-            step = np.min(
-                share[out] / (share[out] - nearest[out])
-            )  # as far as all shares stay at least 0
+            # As far as all shares stay at least 0.
+            step = np.min(share[out] / (share[out] - nearest[out]))
             share += step * (nearest - share)
             share[np.flatnonzero(out)[np.argmin(share[out])]] = 0
             hull, share = hull[share > NONE], share[share > NONE]
@@ -464,11 +436,10 @@ def least_norm(
 
 
 def _nearest(hull: Floats) -> Floats | None:
-    """The shares of some points in the point of least norm of the plane through them; None if they
-    do not span one.
+    """The shares of some points in the point of least norm of the plane through them.
 
-    Products and elimination by hand: the last bits of what BLAS gives depend on the number of
-    threads.
+    None if they do not span one. Products and elimination by hand: the last bits of what BLAS gives
+    depend on the number of threads.
     """
     products = np.einsum("ij,kj->ik", hull, hull)
     rows = np.column_stack([products + products.trace() / len(hull), np.ones(len(hull))])
@@ -481,6 +452,12 @@ def _nearest(hull: Floats) -> Floats | None:
         rows -= others[:, None] * rows[pivot]
     shares = rows[:, -1]
     return shares / shares.sum() if np.isfinite(shares).all() and shares.sum() > 0 else None
+
+
+def _table(parts: Sequence[Sequence[int]], width: int) -> Floats:
+    """What columns have by level, with 0 where a column has no such level."""
+    padded = [[*levels, *[0] * (width - len(levels))] for levels in parts]
+    return np.array(padded, dtype=np.float64)
 
 
 def _axes(top: Node) -> list[list[int]]:

@@ -7,7 +7,7 @@ denominator is rounded: to one part in 2³², and logarithms in such a way that 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import ceil, lcm, log
@@ -16,16 +16,16 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.arguments import typed_but
+from shoal.arguments import described, keep, typed_but
 from shoal.data.hierarchy.tree import Hierarchy
-from shoal.errors import ParameterError, listed
+from shoal.errors import ParameterError, listed, plural
 from shoal.exact.numbers import Exact, fraction
 
 __all__ = [
     "SENSITIVITIES",
     "UTILITIES",
-    "Risk",
     "Sensitivity",
+    "SensitivityModel",
     "Sum",
     "Utility",
     "Weights",
@@ -45,17 +45,17 @@ FINEST = 1 << 32
 """The largest common denominator; finer numbers are rounded to this one."""
 
 FINEST_LOG = 1 << 46
-"""The same of logarithms of primes, which floats have to so many bits."""
+"""The same for logarithms of primes, which floats hold to that many bits."""
 
 LARGEST_SUM = 1 << 62
-"""Sums of so many units fit into 64 bits."""
+"""Sums of that many units fit into 64 bits."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """A sum over columns: `parts[j][l][c]` is what column j adds where it shows code c of level l,
-    in units of 1/`unit`.
+    """A sum over columns.
 
+    `parts[j][l][c]` is what column j adds where it shows code c of level l, in units of 1/`unit`.
     It is never more for a value than for those it generalises: all solvers rely on that.
     """
 
@@ -64,58 +64,59 @@ class Sum:
 
     def of(self, codes: Sequence[int], node: Sequence[int]) -> Fraction:
         """The sum for what is shown of one record: its codes at the levels of a node."""
-        return (
-            Fraction(
-                sum(int(by[at][code]) for by, at, code in zip(self.parts, node, codes, strict=True))
-            )
-            / self.unit
-        )
+        shown = zip(self.parts, node, codes, strict=True)
+        return Fraction(sum(int(by[level][code]) for by, level, code in shown)) / self.unit
 
     @property
     def most(self) -> int:
-        """The largest sum, in units: that of a record as it is."""
+        """The largest sum, in units: that of an unchanged record."""
         return sum(int(by[0].max(initial=0)) for by in self.parts)
 
     def within(self, most: int) -> "Sum":
-        """The same with no sum above so many units, rounded up if need be."""
+        """The same with no sum above that many units, rounded up if need be."""
         by = -(-self.most // most)
-        return (
-            self
-            if by <= 1
-            else Sum([[-(-part // by) for part in levels] for levels in self.parts], self.unit / by)
-        )
+        if by <= 1:
+            return self
+        return Sum([[-(-part // by) for part in levels] for levels in self.parts], self.unit / by)
 
 
 @typed_but("importance")
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Worth:
-    """What generalised values are worth: by how many leaves each could stand for, the logarithm of
-    that, or its depth.
+    """What generalised values are worth.
 
-    `importance` multiplies what a column adds; it is 1 unless given.
+    By how many leaves each could stand for, the logarithm of that, or its depth. `importance`
+    multiplies what a column adds; it is 1 unless given.
 
     >>> from shoal.data.hierarchy import Hierarchy
-    >>> town = Hierarchy.from_lines([["Bern", "south", "*"], ["Basel", "north", "*"], ["Biel", "north", "*"]])
-    >>> [str(Worth("leaves").sum({"town": town}).of([code], [level])) for code, level in [(1, 0), (1, 1), (0, 1), (0, 2)]]
+    >>> lines = [["Bern", "south", "*"], ["Basel", "north", "*"], ["Biel", "north", "*"]]
+    >>> town = Hierarchy.from_lines(lines)
+    >>> worth = Worth("leaves").sum({"town": town})
+    >>> [str(worth.of([code], [level])) for code, level in [(1, 0), (1, 1), (0, 1), (0, 2)]]
     ['1', '1/2', '1', '1/3']
     >>> [str(Worth("depth").sum({"town": town}).of([0], [level])) for level in range(3)]
     ['2', '1', '0']
     """
 
-    measure: Utility = "leaves"
-    importance: Mapping[str, Exact] = field(default_factory=dict)
+    measure: Utility
+    importance: Mapping[str, Fraction]
 
-    def __post_init__(self) -> None:
-        if self.measure not in UTILITIES:
+    def __init__(
+        self, measure: Utility = "leaves", importance: Mapping[str, Exact] | None = None
+    ) -> None:
+        if measure not in UTILITIES:
             raise ParameterError(
-                f"measure={self.measure!r} is unknown; known are {listed(UTILITIES)}"
+                "is unknown",
+                f"known are {listed(UTILITIES)}",
+                option="measure",
+                given=repr(measure),
             )
-        by_column(self.importance, "importance")
-        given = {
-            name: fraction(value, f"importance of {name!r}", 0)
-            for name, value in self.importance.items()
+        given = {} if importance is None else importance
+        by_column(given, "importance")
+        exact = {
+            name: fraction(value, f"importance of {name!r}", 0) for name, value in given.items()
         }
-        object.__setattr__(self, "importance", given)
+        keep(self, measure=measure, importance=exact)
 
     def sum(self, hierarchies: Mapping[str, Hierarchy]) -> Sum:
         """The utility of records over these columns."""
@@ -125,17 +126,16 @@ class Worth:
         parts = []
         for name, hierarchy in hierarchies.items():
             covers = [hierarchy.cover(level).tolist() for level in range(hierarchy.height + 1)]
-            whole, times = max(covers[-1]), Fraction(self.importance.get(name, 1))
-            parts.append(
-                [
-                    [times * self._of(n, whole, hierarchy.height - at) for n in cover]
-                    for at, cover in enumerate(covers)
-                ]
-            )
+            times = self.importance.get(name, Fraction(1))
+            levels = []
+            for level, cover in enumerate(covers):
+                depth = hierarchy.height - level
+                levels.append([times * self._of(leaves, depth) for leaves in cover])
+            parts.append(levels)
         return _whole(parts)
 
-    def _of(self, leaves: int, whole: int, depth: int) -> Fraction:
-        """What a value is worth that stands for some of a column's leaves."""
+    def _of(self, leaves: int, depth: int) -> Fraction:
+        """What a value is worth that stands for that many leaves."""
         return Fraction(depth) if self.measure == "depth" else Fraction(1, leaves)
 
     def _logarithms(self, hierarchies: Mapping[str, Hierarchy]) -> Sum:
@@ -145,14 +145,16 @@ class Worth:
         that is met exactly is met. Sums that differ keep their order unless they differ by less
         than the rounding, about one part in 2⁴⁰.
         """
-        times = {name: Fraction(self.importance.get(name, 1)) for name in hierarchies}
-        common = lcm(*(one.denominator for one in times.values()))
+        times = {name: self.importance.get(name, Fraction(1)) for name in hierarchies}
+        common = lcm(*(factor.denominator for factor in times.values()))
         wholes = {name: max(tree.cover(tree.height).tolist()) for name, tree in hierarchies.items()}
         most = sum(ceil(times[name] * common * log(wholes[name])) for name in hierarchies)
         fineness = min(FINEST_LOG, LARGEST_SUM // (most + 1))
         if fineness < FINEST >> 8:
             raise ParameterError(
-                "`importance` has fractions without a small common denominator; give simpler ones"
+                "has fractions without a small common denominator",
+                "give simpler ones",
+                option="importance",
             )
 
         @cache
@@ -163,13 +165,13 @@ class Worth:
         parts = []
         for name, tree in hierarchies.items():
             factor = int(times[name] * common)
-            levels = [tree.cover(level).tolist() for level in range(tree.height + 1)]
-            parts.append(
-                [
-                    np.array([factor * (units(wholes[name]) - units(n)) for n in cover], np.int64)
-                    for cover in levels
-                ]
-            )
+            most_units = units(wholes[name])
+            levels = []
+            for level in range(tree.height + 1):
+                cover = tree.cover(level).tolist()
+                numbers = [factor * (most_units - units(leaves)) for leaves in cover]
+                levels.append(np.array(numbers, np.int64))
+            parts.append(levels)
         return Sum(parts, Fraction(common * fineness))
 
 
@@ -189,99 +191,107 @@ def _primes(number: int) -> list[int]:
 
 
 @typed_but("weights")
-@dataclass(frozen=True)
-class Risk:
+@dataclass(frozen=True, init=False)
+class SensitivityModel:
     """How sensitive what is shown of a record is.
 
-    "fixed" (model I): a column counts for its weight, unless it shows its root only. "uniform"
-    (model II): every column counts for the same at every level, 1 in all, so that the risk is 1 by
-    the crowd.
-    "harmonic": a value counts for its weight, one of a higher level for the sum 1 / Σ 1/w over
-    those below it, the root for 0.
+    "fixed" (model I): a column counts for its weight, unless it shows only its root. "uniform"
+    (model II): every column counts for the same at every level, 1 in all, so that the risk is 1
+    divided by the size of the crowd. "harmonic": a value counts for its weight, one of a higher
+    level for the sum 1 / Σ 1/w over those below it, the root for 0.
 
     >>> from shoal.data.hierarchy import Hierarchy
-    >>> town = Hierarchy.from_lines([["Bern", "south", "*"], ["Basel", "north", "*"], ["Biel", "north", "*"]])
-    >>> risk = Risk("harmonic", {"town": {"Biel": 3}}).sum({"town": town})
-    >>> [str(risk.of([code], [level])) for code, level in [(2, 0), (1, 1), (0, 1), (0, 2)]]
+    >>> lines = [["Bern", "south", "*"], ["Basel", "north", "*"], ["Biel", "north", "*"]]
+    >>> town = Hierarchy.from_lines(lines)
+    >>> shown = SensitivityModel("harmonic", {"town": {"Biel": 3}}).sum({"town": town})
+    >>> [str(shown.of([code], [level])) for code, level in [(2, 0), (1, 1), (0, 1), (0, 2)]]
     ['3', '3/4', '1', '0']
     """
 
-    model: Sensitivity = "fixed"
-    weights: Weights = field(default_factory=dict)
+    model: Sensitivity
+    weights: Mapping[str, Fraction | Mapping[str, Fraction]]
 
-    def __post_init__(self) -> None:
-        if self.model not in SENSITIVITIES:
+    def __init__(self, model: Sensitivity = "fixed", weights: Weights | None = None) -> None:
+        if model not in SENSITIVITIES:
             raise ParameterError(
-                f"model={self.model!r} is unknown; known are {listed(SENSITIVITIES)}"
+                "is unknown",
+                f"known are {listed(SENSITIVITIES)}",
+                option="model",
+                given=repr(model),
             )
-        if self.model == "uniform" and self.weights:
+        given = {} if weights is None else weights
+        if model == "uniform" and given:
             raise ParameterError(
-                "the uniform model has no weights: every column counts for the same; use 'fixed' or 'harmonic'"
+                "does not go with the uniform model, in which every column counts for the same",
+                "use 'fixed' or 'harmonic'",
+                option="weights",
             )
-        by_column(self.weights, "weights")
-        checked: dict[str, Fraction | dict[str, Fraction]] = {}
-        for name, given in self.weights.items():
-            if isinstance(given, Mapping):
-                if self.model != "harmonic":
-                    raise ParameterError(
-                        f"weights of column {name!r} are by value, which only the 'harmonic' model has; use that"
-                    )
-                checked[name] = {
-                    str(value): self._weight(weight, f"{name}.{value}")
-                    for value, weight in given.items()
-                }
-            else:
-                checked[name] = self._weight(given, name)
-        object.__setattr__(self, "weights", checked)
-
-    def _weight(self, given: Exact, where: str) -> Fraction:
-        return fraction(given, f"weight of {where!r}", 0, above=self.model == "harmonic")
+        by_column(given, "weights")
+        exact = {name: _exact_weight(model, name, weight) for name, weight in given.items()}
+        keep(self, model=model, weights=exact)
 
     def sum(self, hierarchies: Mapping[str, Hierarchy]) -> Sum:
         """The sensitivity of records over these columns."""
         known(self.weights, hierarchies, "weights")
         parts = []
         for name, hierarchy in hierarchies.items():
-            height, cards = (
-                hierarchy.height,
-                [hierarchy.cardinality(level) for level in range(hierarchy.height + 1)],
-            )
+            height = hierarchy.height
+            cards = [hierarchy.cardinality(level) for level in range(height + 1)]
             if self.model == "uniform":
                 parts.append([[Fraction(1, len(hierarchies))] * card for card in cards])
                 continue
             leaves = self._leaves(name, hierarchy)
-            shown = [
-                _harmonic(leaves, hierarchy, level)
-                if self.model == "harmonic"
-                else leaves[:1] * card
-                for level, card in enumerate(cards)
-            ]
-            parts.append([*shown[:height], [Fraction(0)]])
+            if self.model == "harmonic":
+                shown = [_harmonic(leaves, hierarchy, level) for level in range(height)]
+            else:
+                shown = [leaves[:1] * card for card in cards[:height]]
+            parts.append([*shown, [Fraction(0)]])
         return _whole(parts, up=True)
 
     def _leaves(self, name: str, hierarchy: Hierarchy) -> list[Fraction]:
         """The weight of every leaf."""
-        given = self.weights.get(name, 1)
+        given = self.weights.get(name, Fraction(1))
         texts = hierarchy.labels[0]
         if not isinstance(given, Mapping):
-            return [Fraction(given)] * len(texts)
+            return [given] * len(texts)
         places = {value: _leaf(hierarchy, value) for value in given}
         absent = sum(place < 0 for place in places.values())
         if absent:
             raise ParameterError(
-                f"weights of column {name!r} name {absent} values that are not in its hierarchy"
+                f"has {plural(absent, 'value')} of column {name!r} that its hierarchy lacks",
+                "leave them out, or add them to the hierarchy",
+                option="weights",
             )
         weights = [Fraction(1)] * len(texts)
         for value, place in places.items():
-            weights[place] = Fraction(given[value])
+            weights[place] = given[value]
         return weights
+
+
+def _exact_weight(
+    model: Sensitivity, name: str, given: Exact | Mapping[str, Exact]
+) -> Fraction | Mapping[str, Fraction]:
+    """The weight of a column, or those of its values."""
+
+    def exact(weight: Exact, where: str) -> Fraction:
+        return fraction(weight, f"weight of {where!r}", 0, above=model == "harmonic")
+
+    if not isinstance(given, Mapping):
+        return exact(given, name)
+    if model != "harmonic":
+        raise ParameterError(
+            f"has weights of column {name!r} by value, which only the 'harmonic' model takes",
+            "use that model",
+            option="weights",
+        )
+    return {str(value): exact(weight, f"{name}.{value}") for value, weight in given.items()}
 
 
 def by_column(given: object, option: str) -> None:
     """ParameterError unless an option says something for each of some columns."""
     if not isinstance(given, Mapping):
         raise ParameterError(
-            f"`{option}` are given by column, such as {{'age': 2}}, not as {type(given).__name__}"
+            f"is {described(given)}", "give it by column, such as {'age': 2}", option=option
         )
 
 
@@ -298,7 +308,9 @@ def known(given: Mapping[str, object], hierarchies: Mapping[str, Hierarchy], opt
     odd = [name for name in given if name not in hierarchies]
     if odd:
         raise ParameterError(
-            f"`{option}` names {listed(odd)}, which is no quasi-identifying column; leave it out, or give it that role"
+            f"names {listed(odd)}, which is not a quasi-identifying column",
+            "leave it out, or give it that role",
+            option=option,
         )
 
 
@@ -311,10 +323,8 @@ def _harmonic(leaves: Sequence[Fraction], hierarchy: Hierarchy, level: int) -> l
 
 def _whole(parts: Sequence[Sequence[Sequence[Fraction]]], *, up: bool = False) -> Sum:
     """In whole units of a common denominator, or rounded."""
-    unit = min(
-        lcm(*{number.denominator for levels in parts for level in levels for number in level}),
-        FINEST,
-    )
+    denominators = {number.denominator for levels in parts for level in levels for number in level}
+    unit = min(lcm(*denominators), FINEST)
 
     def units(number: Fraction) -> int:
         return ceil(number * unit) if up else int(number * unit)

@@ -1,14 +1,14 @@
-"""Low risks by linear programs, after Section 2.4 of the paper. Uses `alone`, `crowds`, `exact` and
-SciPy, an extra.
+"""Low risks by linear programs, after Section 2.4 of the paper.
 
-For one record, x[j, l] in [0, 1] says how much column j is at level l or above, and the number of
-people it could be about becomes a concave function of x, Σ over people of the least x of what they
-ask for; so does the largest crowd at a bounded sensitivity become a linear program, whose value is
-never below the true one. A threshold rounds x to a node. The paper draws the threshold and claims a
-factor for what comes out, which is wrong (ERRATA.md; `tests/test_personal_relaxed.py` has the
-counterexample): the program likes to mix the record as it is with the roots, and no threshold gives
-anything between. So all thresholds are tried, nodes that do not keep the utility are made finer
-until they do, and nothing is promised.
+Uses `alone`, `crowds`, `exact` and SciPy, an extra. For one record, x[j, l] in [0, 1] says how much
+column j is at level l or above, and the number of people it could be about becomes a concave
+function of x, Σ over people of the least x of what they ask for; so does the largest crowd at a
+bounded sensitivity become a linear program, whose value is never below the true one. A threshold
+rounds x to a node. The paper draws the threshold and claims a factor for what comes out, which is
+wrong (ERRATA.md; tests/methods/test_personal_relaxed.py has the counterexample): the program likes
+to mix the unchanged record with the roots, and no threshold gives anything between. So all
+thresholds are tried, nodes that do not keep the utility are made finer until they do, and nothing
+is promised.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -42,8 +42,9 @@ PATIENCE = 40
 
 
 def search(people: People, chance: Chance, progress: Callable[[int, int], None]) -> list[Chosen]:
-    """For every row the best of the nodes that `effort` linear programs lead to, or fewer: those of
-    rows drawn by their risk.
+    """For every row the best of the nodes that up to `effort` linear programs lead to.
+
+    The programs are those of rows drawn by their risk.
     """
     best, effort = Best(people.crowds, people.utility, people.wanted), people.method.effort
     alone, done, idle = Alone(people, best), 0, 0
@@ -66,7 +67,7 @@ class Relaxation:
     """The levels of one record in linear programs.
 
     worths, shown: what each column (by row) adds at each level (by column) to the utility and to
-    the sensitivity
+        the sensitivity
     floor: the utility to keep
     sizes: gives how many people the record could be about at some nodes
     """
@@ -112,8 +113,9 @@ class Relaxation:
         self._rounded: set[Node] = set()
 
     def bounds(self) -> list[float]:
-        """Bounds on the sensitivity, as shares of the record's own: from the least that keeps the
-        utility up to all of it.
+        """Bounds on the sensitivity, as shares of the record's own, from the least to all of it.
+
+        The least keeps the utility.
         """
         found = self._program(np.append(self._hidden, 0), 1)
         least = self.shown[self.shown > 0].min(initial=self.shown.max(initial=1)) / max(
@@ -124,13 +126,12 @@ class Relaxation:
         return [*(lowest * RATIO**step for step in range(steps)), 1.0]
 
     def solve(self, bound: float, rounds: int = ROUNDS) -> tuple[float, Floats] | None:
-        """At least as many people as the record could be about at any node that keeps the utility
-        and a bound on the sensitivity, and the x of that; None if the programs say that there is no
-        such node.
+        """A bound on the people that the record could be about, and the x of that.
 
-        Crowds are bounded from above by as many planes as rounds so far have found: each lies on
-        the concave function where the last x was (Lovász's greedy algorithm gives it), and holds at
-        all bounds.
+        It holds at any node that keeps the utility and a bound on the sensitivity. None if the
+        programs say that there is no such node. Crowds are bounded from above by as many planes as
+        rounds so far have found: each lies on the concave function where the last x was (Lovász's
+        greedy algorithm gives it), and holds at all bounds.
         """
         value, x = 1.0, np.zeros(len(self._column))
         for _ in range(rounds):
@@ -138,9 +139,8 @@ class Relaxation:
             if found is None:
                 return None
             value, x = found[-1], found[:-1]
-            for column in range(
-                len(self.heights)
-            ):  # no rounding error may put a level before the one below it
+            # No rounding error may put a level before the one below it.
+            for column in range(len(self.heights)):
                 x[self._column == column] = np.minimum.accumulate(x[self._column == column])
             cut, reached = self._cut(x)
             self._cuts.append(cut)
@@ -157,7 +157,10 @@ class Relaxation:
             from scipy.optimize import linprog
         except ImportError:
             raise ShoalError(
-                "solver='relaxed' needs SciPy; install it with: pip install 'shoal[personal]'"
+                "needs SciPy",
+                "install it with: pip install 'shoal[personal]'",
+                option="solver",
+                given="'relaxed'",
             ) from None
         above = np.flatnonzero(self._level > 1)
         falling = np.zeros((len(above), len(gain)))
@@ -175,7 +178,7 @@ class Relaxation:
         return np.lexsort((self._level, -x))
 
     def _chain(self, order: npt.NDArray[np.intp]) -> list[Node]:
-        """The nodes from the record as it is to the roots when steps are taken in an order."""
+        """The nodes from the unchanged record to the roots when steps are taken in an order."""
         levels = np.zeros((len(order) + 1, len(self.heights)), dtype=np.intp)
         levels[np.arange(1, len(order) + 1), self._column[order]] = 1
         return [tuple(node) for node in np.cumsum(levels, axis=0).tolist()]
@@ -193,9 +196,7 @@ class Relaxation:
         return [chain[place] for place in np.flatnonzero(ends[:-1] - ends[1:] > CLOSE)]
 
     def nodes(self, x: Floats) -> Iterator[Node]:
-        """What rounding can give, each once for this record, made finer until it keeps the utility,
-        then as coarse as it may.
-        """
+        """What rounding can give, each once, finer until it keeps the utility, then coarser."""
         found = self.rounded(x)
         kept = [node for node in found if self._worth(node) >= self.floor]
         for node in [*kept[-1:], *found[len(kept) :]]:
@@ -208,47 +209,40 @@ class Relaxation:
 
     def _risks(self, nodes: Sequence[Node]) -> Floats:
         shown = self.shown[np.arange(len(self.heights)), np.array(nodes)].sum(axis=1)
-        return np.asarray(
-            np.maximum(shown, 1) / self.sizes(nodes)
-        )  # a step from nothing shown has a price too
+        # A step from nothing shown has a price too.
+        return np.asarray(np.maximum(shown, 1) / self.sizes(nodes))
 
     def _finer(self, node: Node) -> Node:
-        """A node, finer by steps that cost little risk for the utility they bring, until it keeps
-        the utility.
-        """
+        """A node, finer by steps that cost little risk for their utility, until it keeps enough."""
         while (missing := self.floor - self._worth(node)) > 0:
-            options = [
-                _with(node, j, level)
-                for j, level in enumerate(map(self._next, range(len(node)), node))
-                if level is not None
-            ]
+            options = []
+            for column, level in enumerate(node):
+                finer = self._next(column, level)
+                if finer is not None:
+                    options.append(_with(node, column, finer))
             gains = [min(self._worth(option) - self.floor, 0) + missing for option in options]
-            node = options[
-                int(np.argmin(np.log(self._risks(options) / self._risks([node])) / gains))
-            ]
+            costs = np.log(self._risks(options) / self._risks([node]))
+            node = options[int(np.argmin(costs / gains))]
         return node
 
     def _next(self, column: int, level: int) -> int | None:
         """The next level of a column below one that is worth more."""
-        return next(
-            (
-                finer
-                for finer in reversed(range(level))
-                if self.worths[column, finer] > self.worths[column, level]
-            ),
-            None,
-        )
+        for finer in reversed(range(level)):
+            if self.worths[column, finer] > self.worths[column, level]:
+                return finer
+        return None
 
     def _coarser(self, node: Node) -> Node:
         """A node, coarser by the steps that leave the least risk, while they keep the utility."""
-        while options := [
-            option
-            for column, level in enumerate(node)
-            if level < self.heights[column]
-            and self._worth(option := _with(node, column, level + 1)) >= self.floor
-        ]:
+        while True:
+            options = []
+            for column, level in enumerate(node):
+                if level < self.heights[column]:
+                    options.append(_with(node, column, level + 1))
+            options = [option for option in options if self._worth(option) >= self.floor]
+            if not options:
+                return node
             node = options[int(np.argmin(self._risks(options)))]
-        return node
 
 
 def _with(node: Node, column: int, level: int) -> Node:

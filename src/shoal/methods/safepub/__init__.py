@@ -1,8 +1,10 @@
-"""SafePub: truthful tables with differential privacy, by sampling, generalising and suppressing. The main way to release.
+"""SafePub: truthful tables with differential privacy, by sampling, generalising and suppressing.
+The main way to release.
 
-A node of the lattice is chosen on a sample of its own (`search`, `scores`), then a fresh sample is generalised to it, and
-groups of at least k sampled records are released, in an order that their values alone decide. Nothing else is released.
-The proof that this keeps (ε, δ): docs/proofs/safepub.md.
+A node of the lattice is chosen on a sample of its own (`search`, `scores`), then a fresh sample is
+generalised to it, and groups of at least k sampled records are released, in an order that their
+values alone decide. Nothing else is released. The proof that this keeps (ε, δ):
+docs/proofs/safepub.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,14 +51,14 @@ from shoal.releases.facts import KeptFacts
 from shoal.releases.layout import grouping, lay_out
 from shoal.releases.release import Release
 
-__all__ = ["Plan", "SafePub", "drawn", "released_groups"]
+__all__ = ["SafePub", "SafePubPlan", "drawn", "released_groups"]
 
 SMALLEST = Fraction(1, 10**6)
 """The smallest ε of a row that is worth a release: with it, one record in a million is drawn."""
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class SafePubPlan:
     """How a table will be released, by the parameters and the schema alone.
 
     candidates: the nodes that may be released
@@ -74,20 +76,23 @@ class Plan:
 class SafePub:
     """Sampling, generalisation and suppression that keep (ε, δ)-differential privacy.
 
-    Every released column counts when groups are told apart. Those with a hierarchy are generalised, whatever their role;
-    the others are released unchanged.
+    Every released column counts when groups are told apart. Those with a hierarchy are generalised,
+    whatever their role; the others are released unchanged.
 
     epsilon, delta: the promise; ε may be "ln(2)"
     definition: "probabilistic", as in the paper, or "standard", which keeps more records
     split: the share of ε for the anonymisation; the rest is for the search
-    score: what a good release is: granularity, intensity, discernibility, entropy, groups or classification
+    score: what a good release is: granularity, intensity, discernibility, entropy, groups or
+        classification
     importance: how much columns count in the score; 1 if not named
     floor, ceiling: bounds on the levels of columns
     classes: columns to be predicted, for the score "classification"
     search: "select", one choice among all nodes, or "walk", the paper's walk, repaired
     steps: how many steps a walk takes, 300 unless given; a select takes none
-    levels: the level of every column with a hierarchy, where they are given: then nothing is spent on a search
-    unit: the identifying column that tells whose rows belong together; each person gives at most `rows` of them
+    levels: the level of every column with a hierarchy, where they are given: then nothing is spent
+        on a search
+    unit: the identifying column that tells whose rows belong together; each person gives at most
+        `rows` of them
 
     >>> from shoal import demo
     >>> people = demo.table()
@@ -191,7 +196,9 @@ class SafePub:
         return DifferentialPrivacy(self.epsilon, self.delta, self.definition, self.unit or "row")
 
     def crowd(self, schema: Schema) -> int:
-        """About how many records must share a row for it to be more likely than not to be released: k/β, rounded up."""
+        """About how many records must share a row for it to be more likely than not to be released:
+        k/β, rounded up.
+        """
         return _crowd(self.plan(schema).parameters)
 
     def searched(self, schema: Schema) -> Mapping[str, range] | None:
@@ -204,12 +211,12 @@ class SafePub:
             name: range(low, high + 1) for name, low, high in bounds if name in nodes.hierarchies
         }
 
-    def plan(self, schema: Schema) -> Plan:
+    def plan(self, schema: Schema) -> SafePubPlan:
         """How a table with this schema will be released."""
         nodes = self._candidates(schema)
         epsilon, delta = per_row(self.epsilon, self.delta, self.rows)
         if nodes.size == 1:
-            return Plan(nodes, safepub_parameters(epsilon, delta, self.definition), None)
+            return SafePubPlan(nodes, safepub_parameters(epsilon, delta, self.definition), None)
         searching = epsilon * (1 - self.split)
         if searching.bounds()[0] < SMALLEST**2:
             raise ParameterError(
@@ -217,7 +224,7 @@ class SafePub:
                 "give a smaller one, or `levels`",
             )
         parameters = safepub_parameters(epsilon * self.split, delta, self.definition)
-        return Plan(nodes, parameters, searching)
+        return SafePubPlan(nodes, parameters, searching)
 
     def _candidates(self, schema: Schema) -> Candidates:
         """The nodes that may be released."""
@@ -241,13 +248,17 @@ class SafePub:
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """Groups of at least k records of a fresh sample, generalised to the levels chosen on another."""
+        """Groups of at least k records of a fresh sample, generalised to the levels chosen on
+        another.
+        """
         job = begin(self, table, chance, progress)
         job.progress(0, 3, "counting rows")
         return self.release_counts(job, job.table.count(job.schema.released))
 
     def release_counts(self, job: Job, counts: Counts) -> Release:
-        """The release of a table whose rows were counted: the leaves of columns that have a hierarchy, else the values."""
+        """The release of a table whose rows were counted: the leaves of columns that have a
+        hierarchy, else the values.
+        """
         plan = self.plan(job.schema)
         node = self.choose(plan, counts, job.chance, job.progress)
         job.progress(2, 3, "drawing records")
@@ -275,13 +286,15 @@ class SafePub:
             kept=rows.total,
             groups=rows.over(grouping(job.table)).distinct,
             crowd=_crowd(plan.parameters),
-            loss=granularity_lost(counts, rows, nodes.hierarchies, levels),
+            loss=granularity_lost(counts.total, rows, nodes.hierarchies, levels),
             concerns=delta_concerns(self.delta, job.rows),
         )
         return Release(released, certificate, facts)
 
-    def choose(self, plan: Plan, counts: Counts, chance: Chance, progress: Progress) -> Node:
-        """The node to release. The budget pays for a noisy number of records, which sizes the sample, and for the choice."""
+    def choose(self, plan: SafePubPlan, counts: Counts, chance: Chance, progress: Progress) -> Node:
+        """The node to release. The budget pays for a noisy number of records, which sizes the
+        sample, and for the choice.
+        """
         if plan.searching is None:
             return plan.candidates.low
         progress(1, 3, "searching the lattice")
@@ -303,7 +316,7 @@ class SafePub:
             return walk(nodes, score, sample, ramped(k), epsilon, chance, searching, steps)
         return select(nodes, score, sample, ramped(k), epsilon, chance, searching)
 
-    def _derived(self, plan: Plan) -> dict[str, Any]:
+    def _derived(self, plan: SafePubPlan) -> dict[str, Any]:
         """What follows from the parameters, for the certificate."""
         return {
             "k": plan.parameters.k,
@@ -345,10 +358,11 @@ def drawn(counts: Counts, share: Fraction, chance: Chance) -> Counts:
 
 
 def released_groups(sample: Counts, nodes: Candidates, node: Node, k: int) -> Counts:
-    """The groups that are released, by their codes at the node's levels: those of at least k sampled records.
+    """The groups that are released, by their codes at the node's levels: those of at least k
+    sampled records.
 
-    Records of a group agree in all released columns. Where every column is at its root a row shows nothing, and none is
-    released.
+    Records of a group agree in all released columns. Where every column is at its root a row shows
+    nothing, and none is released.
     """
     levels = nodes.levels(node)
     codes, cards = list(sample.codes), list(sample.cards)

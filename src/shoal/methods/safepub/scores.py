@@ -1,9 +1,10 @@
-"""How good a node is for a release by SafePub, as integers that one record can move only a little. Uses `counts`.
+"""How good a node is for a release by SafePub, as integers that one record can move only a little.
 
-A group of c sampled records is released if c ≥ k, so its worth jumps from 0 to c at k: one record could move a score by k.
-Here it counts φ(c) = max(0, min(c, 2c − k)) instead, a ramp from k/2 to k, which one record moves by 2 at most. All scores are
-exact: integers, or integers over the number of sampled records. How far a record can move each, and why that is
-enough for a selection: docs/proofs/safepub.md. The search uses this.
+A group of c sampled records is released if c ≥ k, so its worth jumps from 0 to c at k: one record
+could move a score by k. Here it counts φ(c) = max(0, min(c, 2c − k)) instead, a ramp from k/2 to k,
+which one record moves by 2 at most. All scores are exact, integers, or integers over the number of
+sampled records. How far a record can move each, and why that is enough for a selection:
+docs/proofs/safepub.md. Uses `counts` and `lattice`; the search uses it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts import Counts
+from shoal.counts import Codes, Counts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import ParameterError, TooLargeError
 from shoal.lattice import Node
@@ -26,11 +27,17 @@ from shoal.lattice.rollup import Cells, Floats, Levels, Rollup, Sizes
 
 __all__ = ["SCORES", "Score", "Scores", "candidates", "ramp"]
 
-GRID = (
-    1 << 16
-)  # a share of a domain is rounded down to a multiple of 1/GRID: the score is that of the rounded shares
-FINENESS = 1 << 8  # the importance of a column is one of so many steps
-EXACT = 1 << 53  # integers up to this are exact as floats
+Gains = npt.NDArray[np.int64]
+"""What codes are worth, in units of 1/GRID."""
+
+GRID = 1 << 16
+"""Shares of a domain are rounded down to multiples of 1/GRID, and these are scored."""
+
+FINENESS = 1 << 8
+"""The importance of a column is one of this many steps."""
+
+EXACT = 1 << 53
+"""Integers up to this are exact as floats."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +45,7 @@ class Candidates:
     """The candidates of a search: what is public about them.
 
     names: the released columns, in the order of the counts
-    hierarchies: those of the columns that may be generalised; the others are released as they are
+    hierarchies: those of the columns that may be generalised; the others are released unchanged
     low, high: the lowest and highest level of every column
     classes: the columns to be predicted
     """
@@ -53,7 +60,8 @@ class Candidates:
     @property
     def size(self) -> int:
         """How many nodes there are."""
-        return prod(high - low + 1 for low, high in zip(self.low, self.high, strict=True))
+        bounds = zip(self.low, self.high, strict=True)
+        return prod(high - low + 1 for low, high in bounds)
 
     def node(self, number: int) -> Node:
         """The node with a number, in lexicographic order."""
@@ -77,18 +85,17 @@ class Candidates:
         ]
 
     def rollup(self, sample: Counts, *, last: Sequence[str] = ()) -> Rollup:
-        """Group tables over a sample's rows; some columns, which are released as they are, stand last."""
-        maps = [
-            self.hierarchies[name].maps
-            if name in self.hierarchies
-            else (np.arange(max(card, 1), dtype=np.uint32),)
-            for name, card in zip(self.names, sample.cards, strict=True)
-        ]
+        """Group tables over a sample's rows; `last` are columns released unchanged."""
+        maps: list[Sequence[Codes]] = []
+        for name, card in zip(self.names, sample.cards, strict=True):
+            if name in self.hierarchies:
+                maps.append(self.hierarchies[name].maps)
+            else:
+                maps.append((np.arange(max(card, 1), dtype=np.uint32),))
         first = [j for j, name in enumerate(self.names) if name not in last]
-        carried = [sample.codes[self.names.index(name)] for name in last]
-        return Rollup(
-            [sample.codes[j] for j in first], sample.count, [maps[j] for j in first], carried
-        )
+        codes = [sample.codes[j] for j in first]
+        carried = [sample.column(name) for name in last]
+        return Rollup(codes, sample.count, [maps[j] for j in first], carried)
 
 
 def candidates(
@@ -99,7 +106,7 @@ def candidates(
     importance: Mapping[str, Fraction],
     classes: Sequence[str],
 ) -> Candidates:
-    """The candidates, given bounds on the levels of some columns; columns to be predicted stay as they are."""
+    """The candidates, by bounds on the levels of columns; those to be predicted stay unchanged."""
     for option, given, known in (
         ("floor", floor, hierarchies),
         ("ceiling", ceiling, hierarchies),
@@ -158,7 +165,10 @@ class Scores(Protocol):
     def permute_and_flip(
         self, chance: Chance, rate: Fraction, progress: Callable[[int, int], None] | None = None
     ) -> Node:
-        """The node that permute-and-flip selects of all nodes, where the rate is for scores of 1; `progress` may stop it."""
+        """The node that permute-and-flip selects of all; the rate is for scores of 1.
+
+        `progress` may stop it.
+        """
         ...
 
 
@@ -168,7 +178,7 @@ class Score(Protocol):
     name: ClassVar[str]
 
     def spread(self, nodes: Candidates, k: int) -> Fraction:
-        """How much more one record, added to a sample, can add to the score of one node than to that of another."""
+        """How much more an added record can add to one node's score than to another's."""
         ...
 
     def on(self, nodes: Candidates, sample: Counts, k: int) -> Scores:
@@ -186,16 +196,16 @@ def _require_exact(largest: float) -> None:
     """Refuse scores of which the largest could not be told from its neighbours as a float."""
     if largest >= EXACT:
         raise TooLargeError(
-            "the sample has so many records that scores would not be exact; use another score"
+            "the sample has so many records that scores would not be exact", "use another score"
         )
 
 
-# Sums over records and columns: a node is bounded without grouping anything, so few need to be scored
+# Sums over records and columns: a node is bounded without any grouping, so few need to be scored
 
 
 @dataclass(frozen=True, eq=False)
 class _Columnwise:
-    """Scores Σ φ(size) · Σ gain of the group's values, where gains do not grow as values get coarser."""
+    """Scores Σ φ(size) · Σ gain of the group's values; gains do not grow as values get coarser."""
 
     unit: Fraction
     rollup: Rollup
@@ -215,15 +225,14 @@ class _Columnwise:
         gains: Callable[[int, int], Floats],
     ) -> "_Columnwise":
         """`gains` gives for a column and a level what every code that occurs is worth."""
-        gained = [
-            [gains(j, level) for level in range(len(rollup.real[axis]))]
-            for axis, j in enumerate(rollup.axes)
-        ]
-        made = cls(
-            unit, rollup, rollup.levels_of(nodes.low), rollup.levels_of(nodes.high), k, gained
-        )
-        _require_exact(sum(made.most) * rollup.total)
-        return made
+        by_axis = []
+        for axis, j in enumerate(rollup.axes):
+            levels = range(len(rollup.real[axis]))
+            by_axis.append([gains(j, level) for level in levels])
+        low, high = rollup.levels_of(nodes.low), rollup.levels_of(nodes.high)
+        scores = cls(unit, rollup, low, high, k, by_axis)
+        _require_exact(sum(scores.most) * rollup.total)
+        return scores
 
     @property
     def most(self) -> list[float]:
@@ -242,21 +251,26 @@ class _Columnwise:
         self, chance: Chance, rate: Fraction, progress: Callable[[int, int], None] | None = None
     ) -> Node:
         k, most = self.k, self.most
-        optimum = Optimum(  # of what is lost: all scores are less by the same number
+        by_axis = zip(self.gains, most, strict=True)
+        # What is lost: all scores are less by the same number.
+        lost = [[worth - gain for gain in levels] for levels, worth in by_axis]
+
+        def penalty(sizes: Sizes) -> Sizes:
+            """c − φ(c)."""
+            return np.maximum(np.minimum(sizes, k - sizes), 0)
+
+        optimum = Optimum(
             self.rollup,
-            [
-                [worth - gain for gain in levels]
-                for levels, worth in zip(self.gains, most, strict=True)
-            ],
+            lost,
             most,
-            # The penalty is c − φ(c).
-            SmallGroups(k, lambda sizes: np.maximum(np.minimum(sizes, k - sizes), 0)),
+            SmallGroups(k, penalty),
             between=(self.low, self.high),
             tie=0,
             progress=progress,
         )
         optimum.run()
-        nobody = np.zeros(0, dtype=np.intp)  # what a node tells about others is of no more use
+        # What a node says about others is of no more use.
+        nobody = np.zeros(0, dtype=np.intp)
         chosen = chance.permute_and_flip_lazily(
             -(optimum.plain + optimum.excess).astype(np.int64),
             -int(optimum.best),
@@ -273,61 +287,51 @@ class GranularityScore:
     name: ClassVar[str] = "granularity"
 
     def spread(self, nodes: Candidates, k: int) -> Fraction:
-        most = sum(
-            int(max(map(max, weights), default=0)) for weights in self._gains(nodes).values()
-        )
-        return Fraction(
-            max(2 * most, 1)
-        )  # where no value is worth anything, no record moves a score: any spread will do
+        by_column = self._gains(nodes).values()
+        most = sum(int(max(map(max, gains), default=0)) for gains in by_column)
+        # Where no value is worth anything, no record moves a score: any spread will do.
+        return Fraction(max(2 * most, 1))
 
     def on(self, nodes: Candidates, sample: Counts, k: int) -> Scores:
         gains, rollup = self._gains(nodes), nodes.rollup(sample)
-        return _Columnwise.on(
-            nodes,
-            rollup,
-            k,
-            Fraction(1),
-            lambda j, level: _seen(rollup, j, level, gains.get(nodes.names[j])),
-        )
 
-    def _gains(self, nodes: Candidates) -> dict[str, list[npt.NDArray[np.int64]]]:
-        return {
-            name: [
-                (tree.leaves - np.asarray(tree.cover(level), dtype=np.int64))
-                * GRID
-                // tree.leaves
-                * nodes.importance[name]
-                for level in range(tree.height + 1)
-            ]
-            for name, tree in nodes.hierarchies.items()
-        }
+        def occurring(j: int, level: int) -> Floats:
+            return _occurring(rollup, j, level, gains.get(nodes.names[j]))
+
+        return _Columnwise.on(nodes, rollup, k, Fraction(1), occurring)
+
+    def _gains(self, nodes: Candidates) -> dict[str, list[Gains]]:
+        """What every code is worth, for every column that may be generalised and every level."""
+        gains = {}
+        for name, tree in nodes.hierarchies.items():
+            levels = range(tree.height + 1)
+            shares = [self._shares(tree, level) for level in levels]
+            gains[name] = [share * nodes.importance[name] for share in shares]
+        return gains
+
+    def _shares(self, tree: Hierarchy, level: int) -> Gains:
+        """What every code at a level is worth, in units of 1/GRID."""
+        uncovered: Gains = tree.leaves - np.asarray(tree.cover(level), dtype=np.int64)
+        return uncovered * GRID // tree.leaves
 
 
 @dataclass(frozen=True)
 class IntensityScore(GranularityScore):
-    """Σ over records and columns of the share of its hierarchy's height that a value is below the root."""
+    """Σ over records and columns of how far a value is below its root, as a share of the height."""
 
     name: ClassVar[str] = "intensity"
 
-    def _gains(self, nodes: Candidates) -> dict[str, list[npt.NDArray[np.int64]]]:
-        return {
-            name: [
-                np.full(
-                    tree.cardinality(level),
-                    (tree.height - level) * GRID // max(tree.height, 1) * nodes.importance[name],
-                )
-                for level in range(tree.height + 1)
-            ]
-            for name, tree in nodes.hierarchies.items()
-        }
+    def _shares(self, tree: Hierarchy, level: int) -> Gains:
+        below = (tree.height - level) * GRID // max(tree.height, 1)
+        return np.full(tree.cardinality(level), below)
 
 
-def _seen(
-    rollup: Rollup, j: int, level: int, gains: Sequence[npt.NDArray[np.int64]] | None
-) -> Floats:
+def _occurring(rollup: Rollup, j: int, level: int, gains: Sequence[Gains] | None) -> Floats:
     """The gains of those codes that occur."""
     codes = rollup.real[rollup.axes.index(j)][level]
-    return np.zeros(len(codes)) if gains is None else gains[level][codes].astype(np.float64)
+    if gains is None:
+        return np.zeros(len(codes))
+    return gains[level][codes].astype(np.float64)
 
 
 # All others: every node is scored
@@ -335,6 +339,8 @@ def _seen(
 
 @dataclass(frozen=True, eq=False)
 class _NodeByNode:
+    """Scores that are computed from the groups of each node."""
+
     nodes: Candidates
     unit: Fraction
     rollup: Rollup
@@ -346,16 +352,17 @@ class _NodeByNode:
     def permute_and_flip(
         self, chance: Chance, rate: Fraction, progress: Callable[[int, int], None] | None = None
     ) -> Node:
-        nodes: list[Levels] = []
+        walked: list[Levels] = []
         scores: list[int] = []
-        for cells in self.rollup.walk(self._levels(self.nodes.low), self._levels(self.nodes.high)):
-            if progress is not None and len(nodes) % 64 == 0:
-                progress(len(nodes), self.nodes.size)
-            nodes.append(cells.levels)
+        low, high = self._levels(self.nodes.low), self._levels(self.nodes.high)
+        for cells in self.rollup.walk(low, high):
+            if progress is not None and len(walked) % 64 == 0:
+                progress(len(walked), self.nodes.size)
+            walked.append(cells.levels)
             scores.append(int(self.score(cells)))
-        chosen = nodes[chance.permute_and_flip(np.array(scores, dtype=np.int64), rate * self.unit)]
+        chosen = chance.permute_and_flip(np.array(scores, dtype=np.int64), rate * self.unit)
         node = list(self.nodes.low)
-        for j, level in zip(self._columns(), chosen, strict=False):
+        for j, level in zip(self._columns(), walked[chosen], strict=False):
             node[j] = level
         return tuple(node)
 
@@ -371,7 +378,7 @@ class _NodeByNode:
 
 @dataclass(frozen=True)
 class DiscernibilityScore:
-    """Σ φ(size) · (1 − size / n): for how many of the n sampled records a kept record is told apart from them."""
+    """Σ φ(size) · (1 − size / n): from how many of n sampled records a kept one is told apart."""
 
     name: ClassVar[str] = "discernibility"
 
@@ -384,14 +391,18 @@ class DiscernibilityScore:
 
         def score(cells: Cells) -> float:
             kept = ramp(cells.sizes, k)
-            return rollup.total * float(kept.sum()) - float((kept * cells.sizes).sum())
+            alike = float((kept * cells.sizes).sum())
+            return rollup.total * float(kept.sum()) - alike
 
         return _NodeByNode(nodes, Fraction(1, max(int(rollup.total), 1)), rollup, score)
 
 
 @dataclass(frozen=True)
 class EntropyScore:
-    """How varied columns are: Σ over columns and values of Φ · (1 − Φ / n), with Φ = Σ φ(size) over the value's groups."""
+    """How varied columns are: Σ over columns and values of Φ · (1 − Φ / n).
+
+    Φ is Σ φ(size) over the value's groups.
+    """
 
     name: ClassVar[str] = "entropy"
 
@@ -415,7 +426,7 @@ class EntropyScore:
 
 @dataclass(frozen=True)
 class GroupCount:
-    """The number of groups, those on the ramp in part: Σ min(k, max(0, 2·size − k)), in units of 1/k."""
+    """The number of groups, those on the ramp in part: Σ min(k, max(0, 2·size − k)), by 1/k."""
 
     name: ClassVar[str] = "groups"
 
@@ -423,17 +434,19 @@ class GroupCount:
         return Fraction(2)
 
     def on(self, nodes: Candidates, sample: Counts, k: int) -> Scores:
-        return _NodeByNode(
-            nodes,
-            Fraction(1),
-            nodes.rollup(sample),
-            lambda cells: float(np.clip(2 * cells.sizes.astype(np.float64) - k, 0, k).sum()),
-        )
+        def score(cells: Cells) -> float:
+            sizes = cells.sizes.astype(np.float64)
+            return float(np.clip(2 * sizes - k, 0, k).sum())
+
+        return _NodeByNode(nodes, Fraction(1), nodes.rollup(sample), score)
 
 
 @dataclass(frozen=True)
 class Classification:
-    """How many records have their feature group's most frequent class, Σ max φ; added up over the columns to be predicted."""
+    """How many records have their feature group's most frequent class: Σ max φ.
+
+    It is added up over the columns to be predicted.
+    """
 
     name: ClassVar[str] = "classification"
 
@@ -446,26 +459,35 @@ class Classification:
         cards = [len(real[0]) for real in rollup.real[features:]]
 
         def score(cells: Cells) -> float:
-            if cells.keys is not None or cells.wide is not None:
-                group, sizes = cells.group_of(features), ramp(cells.sizes, k)
-                kept = np.zeros((int(group[-1]) + 1 if len(group) else 0, *cards, 1))
-                place: Any = (
-                    group,
-                    *(cells.codes(features + each) for each in range(len(cards))),
-                    0,
-                )
-                kept[place] = sizes
-            else:  # an array of all cells, with the classes behind the features, and perhaps groups of other features behind all
-                kept = ramp(cells.sizes, k).reshape(
-                    -1, *cards, 1 if cells.outer is None else len(cells.outer.keys)
-                )
-            found = 0.0
-            for its in range(1, len(cards) + 1):
-                others = tuple(other for other in range(1, len(cards) + 1) if other != its)
-                found += float(kept.sum(axis=others).max(axis=1, initial=0).sum())
-            return found
+            kept = _by_class(cells, features, cards, k)
+            classes = range(1, len(cards) + 1)
+            right = 0.0
+            for predicted in classes:
+                others = tuple(other for other in classes if other != predicted)
+                by_value = kept.sum(axis=others)
+                right += float(by_value.max(axis=1, initial=0).sum())
+            return right
 
         return _NodeByNode(nodes, Fraction(1), rollup, score)
+
+
+def _by_class(cells: Cells, features: int, cards: Sequence[int], k: int) -> Floats:
+    """φ of every group of features (the first axis) and combination of classes.
+
+    The last axis is of groups of other features, where the cells have such.
+    """
+    sizes = ramp(cells.sizes, k)
+    if cells.keys is None and cells.wide is None:
+        # An array of all cells, with the classes behind the features.
+        outer = 1 if cells.outer is None else len(cells.outer.keys)
+        return sizes.reshape(-1, *cards, outer)
+    group = cells.group_of(features)
+    groups = int(group[-1]) + 1 if len(group) else 0
+    kept = np.zeros((groups, *cards, 1))
+    classes = [cells.codes(features + each) for each in range(len(cards))]
+    place: Any = (group, *classes, 0)
+    kept[place] = sizes
+    return kept
 
 
 SCORES: dict[str, Score] = {

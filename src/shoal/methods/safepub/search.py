@@ -1,7 +1,8 @@
-"""Which node SafePub releases: chosen on a sample of its own, so that the choice has a price in ε. Uses `scores` and `chance`.
+"""Which node SafePub releases: chosen on a sample of its own, so that the choice has a price in ε.
 
-`select` is one permute-and-flip over the whole lattice; `walk` the paper's walk from the top, repaired. Both spend an ε on the
-sample they are given. `sampled_k` decides how large that sample is.
+`select` is one permute-and-flip over the whole lattice; `walk` is the paper's walk from the top,
+repaired. Both spend an ε on the sample they are given. `sampled_k` decides how large that sample
+is. Uses `scores` and `chance`.
 """
 
 from collections.abc import Callable
@@ -16,14 +17,20 @@ from shoal.methods.safepub.scores import Candidates, Score
 
 __all__ = ["COUNTING", "LARGEST", "PART", "STEPS", "ramped", "sampled_k", "select", "walk"]
 
-COUNTING = Fraction(1, 20)  # of the search's ε goes into knowing about how many records there are
-WANTED = (
-    1 << 13
-)  # records that a search looks at: more cost time and choose hardly better (measured, docs/benchmarks.md)
-LEAST = 3  # the smallest k of a search: below, a sample's groups say little about those of the release (measured)
+COUNTING = Fraction(1, 20)
+"""The share of the search's ε that goes into knowing about how many records there are."""
+
+WANTED = 1 << 13
+"""Records that a search looks at: more cost time and choose hardly better (docs/benchmarks.md)."""
+
+LEAST = 3
+"""The smallest k of a search: below, a sample's groups say little about the release (measured)."""
 
 RAMP = Fraction(4, 3)
-"""Where the ramp of a score ends, in k: it begins at half of that, so that what lies around k counts about right (measured)."""
+"""Where the ramp of a score ends, in k.
+
+It begins at half of that, so that what lies around k counts about right (measured).
+"""
 
 LARGEST = 1_000_000
 """Nodes of the largest lattice that is searched as a whole."""
@@ -38,9 +45,12 @@ STEPS = 300
 def sampled_k(k: int, beta: Fraction, about: int) -> int:
     """The group size to search with, given the release's and about how many records there are.
 
-    The sample of a search is drawn with the chance β · k_s / k, so that its groups stand to k_s as those of the release to k.
+    The sample of a search is drawn with the chance β · k_s / k, so that its groups stand to k_s as
+    those of the release to k.
     """
-    return min(k, max(LEAST, int(k * WANTED / (beta * max(about, 1)))))
+    drawn = beta * max(about, 1)
+    in_proportion = int(k * WANTED / drawn)
+    return min(k, max(LEAST, in_proportion))
 
 
 def ramped(k: int) -> int:
@@ -57,17 +67,21 @@ def select(
     chance: Chance,
     progress: Callable[[int, int], None],
 ) -> Node:
-    """The node that permute-and-flip selects, of all or of a random part of a large lattice; costs ε on the sample."""
+    """The node that permute-and-flip selects, of all or of a random part of a large lattice.
+
+    It costs ε on the sample.
+    """
     rate = epsilon / score.spread(nodes, k)
     scores = score.on(nodes, sample, k)
     if nodes.size <= LARGEST:
         return scores.permute_and_flip(chance, rate, progress)
     part = [nodes.node(int(number)) for number in chance.choice(nodes.size, PART)]
-    found = []
+    of_part = []
     for done, node in enumerate(part):
         progress(done, len(part))
-        found.append(scores.of(node))
-    return part[chance.permute_and_flip(np.array(found, dtype=np.int64), rate * scores.unit)]
+        of_part.append(scores.of(node))
+    chosen = chance.permute_and_flip(np.array(of_part, dtype=np.int64), rate * scores.unit)
+    return part[chosen]
 
 
 def walk(
@@ -80,29 +94,28 @@ def walk(
     progress: Callable[[int, int], None],
     steps: int = STEPS,
 ) -> Node:
-    """The paper's walk: from the top to the next pivot by exponential mechanisms, steps times; costs ε on the sample.
+    """The paper's walk: from the top to the next pivot by exponential mechanisms, steps times.
 
-    In the paper the best of all pivots is taken by its true score, which no budget pays for. Here half of ε goes into the
-    steps and half into one permute-and-flip over the pivots. A pivot is never visited twice.
+    It costs ε on the sample. In the paper the best of all pivots is taken by its true score, which
+    no budget pays for. Here half of ε goes into the steps and half into one permute-and-flip over
+    the pivots. A pivot is never visited twice.
     """
-    scores, spread = score.on(nodes, sample, k), score.spread(nodes, k)
-    rate = epsilon / spread / 2 * scores.unit
+    scores = score.on(nodes, sample, k)
+    rate = epsilon / score.spread(nodes, k) / 2 * scores.unit
     known: dict[Node, int] = {nodes.high: scores.of(nodes.high)}
-    pivots, pivot, open_ = [nodes.high], nodes.high, list[Node]()
+    pivot = nodes.high
+    pivots = [pivot]
+    waiting: list[Node] = []
     for step in range(steps):
         progress(step, steps)
         for node in nodes.finer(pivot):
             if node not in known:
                 known[node] = scores.of(node)
-                open_.append(node)
-        if not open_:
+                waiting.append(node)
+        if not waiting:
             break
-        pivot = open_.pop(
-            chance.exponential(
-                np.array([known[node] for node in open_], dtype=np.int64), rate / steps
-            )
-        )
+        worth = np.array([known[node] for node in waiting], dtype=np.int64)
+        pivot = waiting.pop(chance.exponential(worth, rate / steps))
         pivots.append(pivot)
-    return pivots[
-        chance.permute_and_flip(np.array([known[node] for node in pivots], dtype=np.int64), rate)
-    ]
+    worth = np.array([known[node] for node in pivots], dtype=np.int64)
+    return pivots[chance.permute_and_flip(worth, rate)]

@@ -1,0 +1,325 @@
+"""`Sorting`: the small groups of many nodes, found by sorting the keys of a table's rows.
+
+A limit of k on the size of groups needs the groups below it and no others. Where a node has more
+cells than there are rows, sorting finds them fastest, and nodes that are rolled up from one table
+are sorted together: calls cost little, and the numbers stay in the cache. With the codes of one
+axis last in the keys, the groups that merge on it are neighbours, so that the node one level
+coarser comes for little more. Uses `tables`; `rollup` uses it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.lattice.cells import Cells
+from shoal.lattice.coding import Index, Kind, Levels, Sizes, Unsigned
+from shoal.lattice.tables import WIDEST, Table, Tables
+
+__all__ = ["Ask", "Sorting"]
+
+Ask = tuple[Levels, int | None]
+"""A node whose small groups are wanted, and perhaps an axis along which those of the next finer
+node are wanted too.
+"""
+
+BATCH = 1 << 18
+"""Rows times nodes that are sorted at once: they stay in the cache, and calls cost little."""
+
+
+class _Batch(NamedTuple):
+    """Nodes whose groups can be found by sorting together: from one table, at the same level on an
+    axis, by one kind of key.
+    """
+
+    table: Table
+    nodes: list[Levels]
+    axis: int | None
+    kind: Kind
+
+    @property
+    def level(self) -> int:
+        """The level of all nodes on the axis; -1 without one."""
+        return -1 if self.axis is None else self.nodes[0][self.axis]
+
+    def coarser(self) -> list[Levels]:
+        """The nodes one level coarser on the axis."""
+        assert self.axis is not None
+        return [_raised(levels, self.axis, 1) for levels in self.nodes]
+
+
+class _Written(NamedTuple):
+    """How the codes of one axis are written last in a key."""
+
+    codes: Index
+    """The number of each code."""
+
+    bits: int
+    """How many bits to shift out."""
+
+    values: int
+    """How many numbers there are."""
+
+    kind: Kind
+
+
+class _Groups(NamedTuple):
+    """The groups of several nodes, one node's after the other's, up to its stop."""
+
+    nodes: Sequence[Levels]
+    cells: Index
+    sizes: Index
+    stops: Index
+
+    def below(self, k: int) -> "_Groups":
+        """Those with fewer than k records."""
+        small = np.flatnonzero(self.sizes < k)
+        stops = np.searchsorted(small, self.stops)
+        return _Groups(self.nodes, self.cells.take(small), self.sizes.take(small), stops)
+
+
+class Sorting:
+    """The small groups of nodes, rolled up from some tables."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._coding = tables.coding
+
+    def below(self, asks: Iterable[Ask], k: int) -> Iterator[Cells]:
+        """The groups with fewer than k records of every node asked for; see `Rollup.below`."""
+        for batch in self._batches(asks, k):
+            if isinstance(batch, Cells):
+                yield batch.compact.below(k)
+                continue
+            for groups in self._sorted(batch, k):
+                yield from self._cells(groups.below(k), batch.axis)
+
+    def _cells(self, groups: _Groups, last_axis: int | None) -> Iterator[Cells]:
+        """The groups of each node."""
+        sizes = groups.sizes.astype(np.float64)
+        start = 0
+        for levels, stop in zip(groups.nodes, groups.stops.tolist(), strict=True):
+            keys = groups.cells[start:stop]
+            yield Cells(self._coding, levels, sizes[start:stop], keys, last_axis=last_axis)
+            start = stop
+
+    def masses(
+        self, asks: Iterable[Ask], k: int, penalty: Callable[[Sizes], Sizes]
+    ) -> Iterator[tuple[Levels, float]]:
+        """What the groups of every node asked for add up to; see `Rollup.masses`."""
+        worth = np.concatenate(([0, 0], penalty(np.arange(1, k + 2))))
+        bends = np.diff(worth, n=2)  # not 0 at few sizes only, whatever k
+        for batch in self._batches(asks, k):
+            if isinstance(batch, Cells):
+                yield batch.levels, float(penalty(batch.sizes).sum())
+                continue
+
+            single = batch.table.single(k)
+            written = None
+            if single is not None:
+                written = self._shifted(batch)
+            if single is not None and written is not None:
+                yield from self._tallied(batch._replace(table=single), written, bends)
+                continue
+
+            for groups in self._sorted(batch, k):
+                starts = np.concatenate(([0], groups.stops[:-1]))
+                sums = np.add.reduceat(penalty(groups.sizes), starts)
+                yield from zip(groups.nodes, sums.tolist(), strict=True)
+
+    def _batches(self, asks: Iterable[Ask], k: int) -> Iterator[Cells | _Batch]:
+        """The groups of nodes that have few, and the others in batches that can be sorted
+        together.
+        """
+        tables = self._tables
+        alike: dict[tuple[int, Kind, int | None, int], _Batch] = {}
+        for node, axis in asks:
+            levels = node if axis is None else _raised(node, axis, -1)
+            table = tables.nearest(levels)
+            cells = prod(self._coding.cards_at(levels))
+            numbers = cells << k.bit_length()
+            if cells <= table.rows or numbers > WIDEST:
+                for each in dict.fromkeys((node, levels)):
+                    yield tables.cells(each)
+                continue
+
+            batch = _Batch(table, [levels], axis, _key_type(numbers))
+            place = (id(table), batch.kind, axis, batch.level)
+            if place in alike:
+                alike[place].nodes.append(levels)
+            else:
+                alike[place] = batch
+
+        for batch in alike.values():
+            at_once = max(BATCH // batch.table.rows, 1)
+            for start in range(0, len(batch.nodes), at_once):
+                yield batch._replace(nodes=batch.nodes[start : start + at_once])
+
+    # Groups with their sizes
+
+    def _sorted(self, batch: _Batch, k: int) -> Iterator[_Groups]:
+        """The groups of the nodes of a batch, and of those one level coarser on its axis.
+
+        Sizes from k on are all alike here, so a row's key and its size fit into one 32-bit number
+        for most nodes, and sorting those is the cheapest way to find the small groups.
+        """
+        scratch = self._tables.scratch
+        table, nodes, axis, kind = batch
+        bits = k.bit_length()
+        card = 1 if axis is None else self._coding.cards[axis][batch.level]
+        keys = self._keys(batch, _Written(np.arange(card) << bits, bits, card << bits, kind))
+        keys += table.clipped(k, kind)
+        keys.sort(axis=1)
+
+        # From here on, `cell` has the cell of every row, and `keys` its size.
+        cell = scratch.array("cell", keys.size, kind).reshape(keys.shape)
+        np.right_shift(keys, kind(bits), out=cell)
+        keys &= kind((1 << bits) - 1)
+        ends = scratch.array("ends", keys.size, np.bool_).reshape(keys.shape)
+        np.not_equal(cell[:, 1:], cell[:, :-1], out=ends[:, :-1])
+        ends[:, -1] = True
+        last = np.flatnonzero(ends)
+        sums = np.cumsum(keys, out=scratch.array("sums", keys.size, np.intp))
+        cells = cell.reshape(-1).take(last).astype(np.intp)
+        stops = np.searchsorted(last, np.arange(1, len(nodes) + 1) * table.rows)
+        groups = _Groups(nodes, cells, _differences(sums.take(last)), stops)
+
+        numbers = np.diff(stops, prepend=0).tolist()
+        for levels, number in zip(nodes, numbers, strict=True):
+            self._tables.estimates.learn(levels, number)
+        yield groups
+        if axis is not None:
+            yield self._merged(groups, batch, axis)
+
+    def _merged(self, groups: _Groups, batch: _Batch, axis: int) -> _Groups:
+        """The groups one level coarser on the axis, which comes last in the keys."""
+        up = self._coding.between(axis, batch.level, batch.level + 1)
+        rest = groups.cells // len(up)
+        merged = rest * self._coding.cards[axis][batch.level + 1]
+        merged += up.take(groups.cells - rest * len(up))
+
+        ends = np.concatenate((merged[1:] != merged[:-1], [True]))
+        ends[groups.stops - 1] = True
+        last = np.flatnonzero(ends)
+        sizes = _differences(np.cumsum(groups.sizes).take(last))
+        stops = np.searchsorted(last, groups.stops)
+        return _Groups(batch.coarser(), merged.take(last), sizes, stops)
+
+    # Sums over groups, without their sizes
+
+    def _shifted(self, batch: _Batch) -> _Written | None:
+        """How to write the codes of the axis so that a shift leaves those one level coarser.
+
+        None if such keys would not fit an integer.
+        """
+        axis = batch.axis
+        codes = np.zeros(1, dtype=np.intp)
+        bits = 0
+        values = 1
+        if axis is not None:
+            up = self._coding.between(axis, batch.level, batch.level + 1)
+            rank = np.arange(len(up)) - np.searchsorted(up, up)
+            bits = int(rank.max()).bit_length()
+            codes = (up << bits) + rank
+            values = (int(up[-1]) + 1) << bits
+
+        others = 0
+        for levels in batch.nodes:
+            cards = self._coding.cards_at(levels)
+            others = max(others, prod(card for at, card in enumerate(cards) if at != axis))
+        numbers = others * values
+        if numbers > WIDEST:
+            return None
+        return _Written(codes, bits, values, _key_type(numbers))
+
+    def _tallied(
+        self, batch: _Batch, written: _Written, bends: npt.NDArray[Any]
+    ) -> Iterator[tuple[Levels, float]]:
+        """A sum over the groups of the nodes of a batch, and of those one level coarser on its
+        axis.
+
+        The table has a row for every record. Among sorted keys, a group of c has c − d pairs of
+        equal keys at distance d, if c > d; so sums of such pairs, weighed by how a function of c
+        bends, are sums of that function.
+        """
+        keys = self._keys(batch, written)
+        keys.sort(axis=1)
+        same = self._tables.scratch.array("same", keys.size, np.bool_)
+        yield from zip(batch.nodes, _pairs(keys, same, bends), strict=True)
+        if batch.axis is not None:
+            keys >>= keys.dtype.type(written.bits)
+            yield from zip(batch.coarser(), _pairs(keys, same, bends), strict=True)
+
+    # Keys
+
+    def _keys(self, batch: _Batch, written: _Written) -> Unsigned:
+        """The rows' keys at the nodes of a batch, a line for each node, with the codes of its axis
+        last.
+        """
+        coding = self._coding
+        table = batch.table
+        nodes = batch.nodes
+        kind = written.kind
+        shape = (len(nodes), table.rows)
+        keys = self._tables.scratch.array("keys", prod(shape), kind).reshape(shape)
+        other = self._tables.scratch.array("other", prod(shape), kind).reshape(shape)
+        cards = coding.cards_at(table.levels)
+        strides = [written.values] * len(nodes)
+        empty = True
+        for axes, codes in reversed(table.packs):
+            last = batch.axis if batch.axis in axes else None
+            separates = last is not None
+            added = np.empty((len(nodes), prod(cards[axis] for axis in axes)), dtype=kind)
+            for node, levels in enumerate(nodes):
+                look_up, values = coding.look_up(axes, table.levels, levels, kind, last)
+                np.multiply(look_up, kind(strides[node]), out=added[node])
+                strides[node] *= values
+                separates |= values > 1
+            if last is not None:
+                along = coding.along(axes, last, table.levels, nodes[0])
+                added += written.codes.take(along).astype(kind)
+
+            if not separates:
+                continue
+            if empty:
+                added.take(codes, axis=1, out=keys, mode="clip")
+                empty = False
+            else:
+                added.take(codes, axis=1, out=other, mode="clip")
+                keys += other
+        if empty:
+            keys[:] = 0
+        return keys
+
+
+def _pairs(keys: Unsigned, same: npt.NDArray[np.bool_], bends: npt.NDArray[Any]) -> list[float]:
+    """For every line of sorted keys the pairs of equal ones, weighed by the bend at their
+    distance; `same` is to write to.
+    """
+    nodes, rows = keys.shape
+    sums = [float(rows * bends[0])] * nodes
+    for distance in np.flatnonzero(bends).tolist():
+        if not 0 < distance < rows:
+            continue
+        bend = float(bends[distance])
+        equal = same[: nodes * (rows - distance)].reshape(nodes, -1)
+        np.equal(keys[:, distance:], keys[:, :-distance], out=equal)
+        for node, line in enumerate(equal):
+            sums[node] += bend * np.count_nonzero(line)
+    return sums
+
+
+def _differences(sums: Index) -> Index:
+    """What each adds to the one before, in place."""
+    sums[1:] -= sums[:-1].copy()
+    return sums
+
+
+def _raised(levels: Levels, axis: int, by: int) -> Levels:
+    return (*levels[:axis], levels[axis] + by, *levels[axis + 1 :])
+
+
+def _key_type(numbers: int) -> Kind:
+    return np.uint32 if numbers <= 1 << 32 else np.uint64

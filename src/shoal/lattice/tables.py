@@ -1,0 +1,369 @@
+"""`Tables`: what nodes are rolled up from, each table itself rolled up from a finer one.
+
+A *table* holds the distinct cells of a node as packs of codes, and their sizes. A coarser node's
+cells come from it by one look-up per pack, a sum, and one `bincount`; where the cells are many more
+than the rows, by one sort instead. Rows are never read again. Which tables are worth making is
+decided from estimates of how many groups a node has. Uses `coding` and `cells`; `sorting`, `walk`
+and `rollup` use it.
+"""
+
+from dataclasses import dataclass, field
+from math import exp, expm1, prod
+from threading import Lock, local
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.counts import PACK, last_of_runs, ranks
+from shoal.lattice.cells import Cells
+from shoal.lattice.coding import Coding, Floats, Index, Kind, Levels, Packs, Unsigned, sums_at
+
+__all__ = ["WIDEST", "Estimates", "Scratch", "Table", "Tables"]
+
+# How to roll up, all of it measured.
+SPARSE = 2
+"""With more cells than this times the rows, sorting beats counting into an array."""
+
+LONGER = 2
+"""Rows may become this many times as many where each is to be one record."""
+
+WIDEST = 1 << 62
+"""Nodes with more cells have no key that fits an integer."""
+
+# Which intermediate tables to make, all of it measured.
+SMALL = 1 << 14
+"""Tables up to this size are not worth an intermediate one."""
+
+STEP = 8
+"""An intermediate table is estimated at this part of the nearest one."""
+
+WANTED = 2
+"""Making one by sorting costs about as much as evaluating this many nodes from the finer table."""
+
+LARGE = 1 << 18
+"""Rows from which a table that several intermediate ones can be made from is worth making."""
+
+COMMON = 0.8
+"""The part of the rows that such a table may be estimated at."""
+
+NEVER_AGAIN = -1 << 30
+"""How often a table was asked for, less than will ever be enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The distinct cells of one node: packs of codes, and sizes."""
+
+    levels: Levels
+    packs: Packs
+    sizes: Floats
+    _clipped: dict[tuple[int, type], Unsigned] = field(default_factory=dict)
+    _single: dict[int, "Table | None"] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, cells: Cells) -> "Table":
+        """A table to roll up from."""
+        compact = cells.compact
+        sizes = compact.sizes.astype(np.float64, copy=False)
+        return cls(compact.levels, compact.packs(), sizes)
+
+    @property
+    def rows(self) -> int:
+        """How many distinct cells there are."""
+        return len(self.sizes)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory it takes."""
+        return self.sizes.nbytes + sum(codes.nbytes for _, codes in self.packs)
+
+    def single(self, k: int) -> "Table | None":
+        """The table with a row for every record, k for larger cells; None if that would be many
+        more rows.
+        """
+        if k not in self._single:
+            self._single[k] = self._repeated(k)
+        return self._single[k]
+
+    def _repeated(self, k: int) -> "Table | None":
+        sizes = np.minimum(self.sizes, k).astype(np.intp)
+        records = int(sizes.sum())
+        if records > LONGER * self.rows:
+            return None
+        packs = tuple((axes, codes.repeat(sizes)) for axes, codes in self.packs)
+        return Table(self.levels, packs, np.ones(records))
+
+    def clipped(self, k: int, kind: Kind) -> Unsigned:
+        """The sizes, those above k as k."""
+        if (k, kind) not in self._clipped:
+            self._clipped[k, kind] = np.minimum(self.sizes, k).astype(kind)
+        return self._clipped[k, kind]
+
+
+class Scratch:
+    """Arrays to write to, each thread's own: new ones would have the system hand out memory each
+    time.
+    """
+
+    def __init__(self) -> None:
+        self._own = local()
+
+    def array(self, name: str, size: int, kind: type[np.generic]) -> npt.NDArray[Any]:
+        """The array of this name, with whatever was written to it last."""
+        held: dict[str, npt.NDArray[Any]] = self._own.__dict__
+        name = f"{name} {kind.__name__}"
+        if name not in held or len(held[name]) < size:
+            held[name] = np.empty(size, dtype=kind)
+        return held[name][:size]
+
+
+class Estimates:
+    """About how many groups nodes have: for planning only.
+
+    A guess from how much each axis splits, corrected by what nodes with about as many cells really
+    had.
+    """
+
+    def __init__(self, coding: Coding, sizes: Floats) -> None:
+        self._rows = len(sizes)
+        self._correction: dict[int, float] = {}
+        total = max(float(sizes.sum()), 1)
+        self._log_card = [
+            [_splitting(coding.marginal(axis, level) / total) for level in range(len(cards))]
+            for axis, cards in enumerate(coding.cards)
+        ]
+
+    def spread(self, axis: int, fine: int, coarse: int) -> float:
+        """How much an axis merges between two levels."""
+        return self._log_card[axis][fine] - self._log_card[axis][coarse]
+
+    def log_cells(self, levels: Levels) -> float:
+        """How much all axes split together."""
+        return sum(logs[level] for logs, level in zip(self._log_card, levels, strict=True))
+
+    def groups(self, log_cells: float) -> float:
+        """The number of groups at a node that splits this much."""
+        correction = self._correction.get(int(log_cells), 1.0)
+        return min(self._guess(log_cells) * correction, self._rows)
+
+    def groups_at(self, levels: Levels) -> float:
+        """The number of groups at a node."""
+        return self.groups(self.log_cells(levels))
+
+    def learn(self, levels: Levels, groups: int) -> None:
+        """Correct later estimates by how many groups a node really has."""
+        log_cells = self.log_cells(levels)
+        place = int(log_cells)
+        seen = groups / max(self._guess(log_cells), 1.0)
+        if place in self._correction:
+            seen = (3 * self._correction[place] + seen) / 4
+        self._correction[place] = seen
+
+    def _guess(self, log_cells: float) -> float:
+        """As if rows fell into cells of equal probability."""
+        rows = max(self._rows, 1)
+        cells = exp(min(log_cells, 700.0))  # e to more than that is no float
+        return -rows * expm1(-cells / rows)
+
+
+def _splitting(shares: Floats) -> float:
+    """Between the logarithm of the number of values and their entropy."""
+    occurring = shares[shares > 0]
+    entropy = -(occurring * np.log(occurring)).sum()
+    return float(np.log(max(len(shares), 1)) + entropy) / 2
+
+
+class _Kept(NamedTuple):
+    """The tables kept to roll up from, with their levels and numbers of rows side by side."""
+
+    tables: list[Table]
+    levels: npt.NDArray[np.int16]
+    rows: npt.NDArray[np.int64]
+
+
+class Tables:
+    """The tables over some rows, from the finest one on."""
+
+    def __init__(self, coding: Coding, sizes: Floats, keep_bytes: int) -> None:
+        self.coding = coding
+        self.base = Table(coding.bottom, coding.base, sizes)
+        self.total = float(sizes.sum())
+        self.scratch = Scratch()
+        self.estimates = Estimates(coding, sizes)
+        levels = np.zeros((1, len(coding.bottom)), dtype=np.int16)
+        self._kept = _Kept([self.base], levels, np.array([len(sizes)]))
+        self._keeping = Lock()
+        self._spare = keep_bytes
+        # How often an intermediate table would have been of use.
+        self._wanted: dict[Levels, int] = {}
+        # The intermediate tables made from each, and what was tried that several have in common.
+        self._steps: dict[Levels, list[Levels]] = {}
+        self._tried: set[Levels] = set()
+
+    def cells(self, levels: Levels) -> Cells:
+        """The groups at a node, rolled up from the smallest table that is at least as fine."""
+        return self.roll(self.nearest(levels), levels)
+
+    # One step of rolling up
+
+    def roll(self, table: Table, levels: Levels) -> Cells:
+        """The groups at a node, rolled up from a table that is at least as fine."""
+        coding = self.coding
+        cards = coding.cards_at(levels)
+        cells = prod(cards)
+        if not table.rows:
+            return Cells(coding, levels, np.zeros(0), np.zeros(0, dtype=np.intp))
+        if cells > WIDEST:
+            return self._roll_wide(table, levels, cards)
+        separating = [pack for pack in table.packs if prod(cards[axis] for axis in pack[0]) > 1]
+        if not separating:
+            return Cells(coding, levels, np.array([table.sizes.sum()]))
+
+        key = self.scratch.array("key", table.rows, np.intp)
+        other = self.scratch.array("other", table.rows, np.intp)
+        for place, (axes, codes) in enumerate(separating):
+            look_up, _ = coding.look_up(axes, table.levels, levels)
+            scaled = look_up * prod(cards[axes.stop :])
+            if place == 0:
+                scaled.take(codes, out=key, mode="clip")
+            else:
+                scaled.take(codes, out=other, mode="clip")
+                key += other
+
+        if cells <= max(SPARSE * table.rows, PACK):
+            return Cells(coding, levels, sums_at(key, table.sizes, cells))
+        sizes, keys = _sums_by_key(key, table.sizes, cells)
+        return Cells(coding, levels, sizes, keys)
+
+    def _roll_wide(self, table: Table, levels: Levels, cards: list[int]) -> Cells:
+        runs = [axes for axes, _ in table.packs]
+        columns = []
+        for axes, packed in table.packs:
+            look_up, _ = self.coding.look_up(axes, table.levels, levels, np.uint32)
+            columns.append(look_up.take(packed))
+
+        rank = ranks(columns, [prod(cards[axis] for axis in axes) for axes in runs])
+        sizes = sums_at(rank, table.sizes, int(rank.max()) + 1)
+        row_of_group = np.empty(len(sizes), dtype=np.intp)
+        row_of_group[rank] = np.arange(len(rank))
+        codes = [packed.take(row_of_group) for packed in columns]
+        return Cells(self.coding, levels, sizes, wide=tuple(zip(runs, codes, strict=True)))
+
+    # Which tables are made and kept
+
+    def nearest(self, levels: Levels) -> Table:
+        """The smallest table at least as fine as a node; an intermediate one is made once it would
+        have paid.
+        """
+        table = self._smallest(levels)
+        if table.rows <= SMALL:
+            return table
+        step = self._intermediate(table.levels, levels, table.rows / STEP)
+        if step is None or not self._pays(step, table.rows):
+            return table
+
+        finer = self._shared(table, step)
+        smaller = Table.of(self.roll(finer, step))
+        if smaller.rows * 2 >= table.rows:
+            return finer
+        self._keep(smaller)
+        return smaller
+
+    def _smallest(self, levels: Levels) -> Table:
+        """The smallest table kept that is at least as fine as a node."""
+        kept = self._kept
+        if len(kept.tables) == 1:
+            return self.base
+        finer = kept.levels <= np.array(levels, dtype=np.int16)
+        usable = np.flatnonzero(finer.all(axis=1))
+        return kept.tables[int(usable[kept.rows[usable].argmin()])]
+
+    def _intermediate(self, fine: Levels, coarse: Levels, rows: float) -> Levels | None:
+        """The node between two estimated at no more than `rows` groups, by the steps that merge
+        most; None if there is none.
+        """
+        estimates = self.estimates
+        if estimates.groups_at(coarse) > rows:
+            return None
+        levels = list(fine)
+        log_cells = estimates.log_cells(fine)
+        while estimates.groups(log_cells) > rows:
+            best = 0.0
+            best_axis = -1
+            for axis, level in enumerate(levels):
+                if level >= coarse[axis]:
+                    continue
+                merged = estimates.spread(axis, level, level + 1)
+                if merged > best:
+                    best = merged
+                    best_axis = axis
+            if best_axis < 0:
+                return None
+            levels[best_axis] += 1
+            log_cells -= best
+        return tuple(levels)
+
+    def _pays(self, step: Levels, rows: int) -> bool:
+        """Whether an intermediate table, wanted once more, is worth making now."""
+        self._wanted[step] = self._wanted.get(step, 0) + 1
+        needed = 1
+        if prod(self.coding.cards_at(step)) > rows:
+            needed = WANTED
+        if self._wanted[step] < needed:
+            return False
+        self._wanted[step] = NEVER_AGAIN
+        return True
+
+    def _shared(self, table: Table, step: Levels) -> Table:
+        """A table to make an intermediate one from: where a large one is asked for several, what
+        two of them have in common.
+        """
+        if table.rows < LARGE:
+            return table
+        most = COMMON * table.rows
+        steps = self._steps.setdefault(table.levels, [])
+        between = {tuple(map(min, step, other)) for other in steps} - self._tried
+        steps.append(step)
+        estimates = [(self.estimates.groups_at(levels), levels) for levels in between]
+        worthwhile = [pair for pair in estimates if pair[0] <= most]
+        if not worthwhile:
+            return table
+
+        _, common = max(worthwhile)  # the finest, which most can be made from
+        self._tried.add(common)
+        shared = Table.of(self.roll(table, common))
+        if shared.rows > most:
+            return table
+        self._keep(shared)
+        return shared
+
+    def _keep(self, table: Table) -> None:
+        with self._keeping:  # readers see the tables before or after, never in between
+            if table.nbytes > self._spare:
+                return
+            self._spare -= table.nbytes
+            kept = self._kept
+            levels = np.vstack([kept.levels, np.array(table.levels, dtype=np.int16)])
+            rows = np.append(kept.rows, table.rows)
+            self._kept = _Kept([*kept.tables, table], levels, rows)
+
+
+def _sums_by_key(keys: Index, sizes: Floats, cells: int) -> tuple[Floats, Index]:
+    """The sums of sizes for every key that occurs, and those keys, ascending."""
+    bits = int(sizes.max(initial=0)).bit_length()
+    if cells << bits <= WIDEST:
+        # Key and size in one number: sorting numbers is several times faster than their order.
+        keys <<= bits
+        keys += sizes.astype(np.intp)
+        keys.sort()
+        sums = np.cumsum(keys & ((1 << bits) - 1))
+        keys >>= bits
+    else:
+        order = np.argsort(keys)
+        keys = keys[order]
+        sums = np.cumsum(sizes[order])
+    last = last_of_runs(keys)
+    sums = sums.take(last)
+    sums[1:] -= sums[:-1].copy()
+    return sums.astype(np.float64), keys.take(last)

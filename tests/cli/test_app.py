@@ -1,0 +1,237 @@
+"""The program as a whole: its help, its exit codes, and that a mistake leaves nothing behind."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import shoal
+from shoal.cli.app import app
+from tests.cli.shell import SECRET, command, contents, refused, run
+from tests.conftest import ROOT
+from tests.recipe.people import PEOPLE, RECIPE
+
+
+def test_the_version_is_printed() -> None:
+    result = run("--version")
+    assert result.exit_code == 0
+    assert result.stdout == f"shoal {shoal.__version__}\n"
+
+
+def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command and group with its path."""
+
+    def walk(path: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+        yield path, command
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from walk((*path, name), inner)
+
+    return walk((), typer.main.get_command(app))
+
+
+def test_help_reads_well_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for path, _ in commands():
+        result = run(*path, "--help")
+        assert result.exit_code == 0
+        assert not re.search(r"[a-z]…", result.stdout), path  # nothing cut off
+        assert "<bool>" not in result.stdout, path
+        assert max(map(len, result.stdout.splitlines())) <= 80, path
+
+
+@pytest.mark.parametrize("command", ["attack", "verify", "compare", "explain"])
+def test_paragraphs_of_help_flow(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line ends where the next word does not fit, or the paragraph does."""
+    monkeypatch.setenv("COLUMNS", "80")
+    said = [line.strip() for line in run(command, "--help").output.split("╭")[0].splitlines()]
+    for line, after in pairwise(said):
+        assert not line or not after or len(line) + 1 + len(after.split()[0]) > 78
+
+
+def test_starting_up_loads_nothing_heavy() -> None:
+    code = """if True:
+        import sys
+        from shoal.cli import main
+        sys.argv = ["shoal", "--help"]
+        try:
+            main()
+        finally:
+            print(*sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
+    assert not loaded & {
+        "numpy",
+        "polars",
+        "pandas",
+        "pyarrow",
+        "narwhals",
+        "pydantic",
+        "scipy",
+        "sklearn",
+    }
+
+
+def test_every_command_and_option_is_documented() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    absent = []
+    for path, inner in commands():
+        name = " ".join(("shoal", *path))
+        absent += [name] if name not in page else []
+        absent += [
+            f"{name} {option}"
+            for p in inner.params
+            for option in p.opts
+            if option[0] == "-" and f"`{option}" not in page
+        ]
+    assert not absent
+
+
+def test_the_installed_program_works(folder: Path) -> None:
+    program = Path(sys.executable).with_name("shoal")
+    if not program.exists():
+        pytest.skip("shoal is not installed as a program")
+    done = subprocess.run(
+        [program, "assess", "people.csv", "-q", "age,sex", "--json"], capture_output=True, text=True
+    )
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["records"] == 6
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["assess", "people.csv", "-q", "agee"],
+        ["assess", "people.csv", "-q", "age", "-s", "age"],
+        ["assess", "people.csv", "-q", ""],
+        ["assess", "people.csv"],
+        ["assess", "people.csv", "-q", "age", "--threshold", "nan"],
+        ["assess", "people.csv", "-q", "age", "--threshold", "2"],
+        ["assess", "people.csv", "-q", "age", "--max-risk", "half"],
+        ["assess", "people.csv", "-q", "age", "--max-uniques", "-1"],
+        ["assess", "people.csv", "-q", "age", "--min-k", "five"],
+        ["assess", "people.csv", "-q", "age", "--min-l", "2"],
+        ["assess", "people.csv", "-q", "age", "--type", "age"],
+        ["assess", "people.csv", "-q", "age", "--type", "age=number"],
+        ["assess", "people.csv", "-q", "age", "--missing", "ignore"],
+        ["assess", "people.csv", "-q", "age", "--encoding", "utf-99"],
+        ["assess", "people.csv", "-q", "age", "--population", "sex.csv"],
+        ["assess", "people.csv", "-q", "age", "--unheard-of"],
+        ["release", "recipe.toml"],
+        ["release", "nowhere.toml", "--out", "out"],
+        ["release", "recipe.toml", "--out", "people.csv"],
+        ["release", "recipe.toml", "--out", "people.csv/inside"],
+        ["preview", "people.csv"],
+        ["preview", "people.csv", "-q", "age"],
+        ["compare", "people.csv"],
+        ["recipe", "new", "people.csv", "--out", "nowhere/recipe.toml"],
+        ["unheard-of"],
+    ],
+    ids=" ".join,
+)
+def test_a_mistake_is_exit_code_2(folder: Path, arguments: list[str]) -> None:
+    assert "rror" in refused(*arguments)
+
+
+def test_no_message_carries_a_value_of_the_table(folder: Path) -> None:
+    (folder / "people.csv").write_text(PEOPLE.replace("31", SECRET).replace(";m;", f";{SECRET};"))
+    refused("release", "recipe.toml", "--out", "out")
+    refused("recipe", "check", "recipe.toml")
+    refused("assess", "people.csv", "-q", "age", "--type", "age=integer")
+    refused("preview", "people.csv", "-q", "sex", "--hierarchy", "sex=sex.csv")
+
+
+def test_a_bug_shows_its_place_and_no_value(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError(f"cannot cast {SECRET!r}")
+
+    monkeypatch.setattr("shoal.measure.risk.assess", broken)
+    said = refused("assess", "people.csv", "-q", "age", code=70)
+    assert "RuntimeError in shoal.cli.assess, line" in said
+
+
+def test_running_out_of_memory_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def greedy(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("shoal.measure.risk.assess", greedy)
+    assert "out of memory" in refused("assess", "people.csv", "-q", "age")
+
+
+WRITING = """if True:
+    import signal, sys, time, shoal.data.files
+    handlers = {"default": signal.SIG_DFL, "nohup": signal.SIG_IGN}
+    handlers["ctrl-c"] = signal.default_int_handler
+    signal.signal(int(sys.argv.pop(1)), handlers[sys.argv.pop(1)])  # whatever started the tests
+    serialise = shoal.data.files.serialise
+    def slowly(frame, file, format, **options):
+        file.write(b"half")
+        print("writing", flush=True)
+        sys.stdin.readline()
+        file.seek(0)
+        file.truncate()
+        serialise(frame, file, format, **options)
+    shoal.data.files.serialise = slowly
+    from shoal.cli import main
+    main()
+"""
+
+
+def writing(folder: Path, number: int, handler: str) -> "subprocess.Popen[str]":
+    """A release that has begun to write, and goes on once it is told to."""
+    mondrian = RECIPE.replace('name = "optimal"\nsuppression = 0.5', 'name = "mondrian"')
+    (folder / "recipe.toml").write_text(mondrian)
+    arguments = [str(int(number)), handler, "release", "recipe.toml", "--out", "out"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITING, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "writing\n"
+    return process
+
+
+@pytest.mark.parametrize(
+    ("number", "handler"),
+    [(signal.SIGINT, "ctrl-c"), (signal.SIGTERM, "default"), (signal.SIGHUP, "default")],
+)
+def test_being_stopped_leaves_nothing_half_written(folder: Path, number: int, handler: str) -> None:
+    before = sorted(contents())
+    process = writing(folder, number, handler)
+    process.send_signal(number)
+    _, said = process.communicate()
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert "stopped" in said
+    assert sorted(contents()) == before
+    assert not (folder / "out").exists()
+
+
+def test_a_release_under_nohup_goes_on_without_its_terminal(folder: Path) -> None:
+    process = writing(folder, signal.SIGHUP, "nohup")
+    process.send_signal(signal.SIGHUP)
+    _, said = process.communicate("go on\n")
+    assert process.returncode == 0, said
+    assert (folder / "out" / "certificate.json").is_file()
+
+
+def test_a_closed_pipe_is_not_an_error(folder: Path) -> None:
+    process = command("assess", "people.csv", "-q", "age", "--json")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait() == 141

@@ -1,0 +1,128 @@
+"""`explain` and `explain_counts` in a notebook: parameters in words, before any data is seen."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from math import e, exp
+
+import pytest
+
+from shoal.errors import ParameterError
+from shoal.measure.explaining import CURVE, explain, explain_counts
+from shoal.methods.noisy_counts import NoisyCounts
+from shoal.methods.safepub import SafePub
+from shoal.privacy.calculus import safepub_parameters
+from shoal.privacy.noise import noisy_count_parameters
+
+
+def test_an_explanation_has_the_parameters_of_a_release() -> None:
+    explanation = explain(1, "1e-6")
+    parameters = safepub_parameters(Fraction(9, 10), Fraction(1, 10**6), "probabilistic")
+    assert (explanation.k, explanation.beta) == (parameters.k, parameters.beta)
+    assert explanation.promise.epsilon == SafePub(1, "1e-6").epsilon
+    assert explanation.crowd == float(explanation.k / explanation.beta)
+    assert explanation.not_drawn == float(1 - explanation.beta)
+
+
+def test_odds_are_the_exponential_of_epsilon_rounded_up() -> None:
+    assert e <= explain(1, "1e-6").odds == pytest.approx(e)
+    assert explain("ln(2)", "1e-6").odds == pytest.approx(2)
+
+
+def test_epsilon_is_split_between_the_anonymisation_and_the_search() -> None:
+    shared = explain(1, "1e-6", split="0.75")
+    assert shared.search is not None
+    assert (float(shared.anonymisation), float(shared.search)) == (0.75, 0.25)
+    alone = explain(1, "1e-6", split=1)
+    assert alone.search is None
+    assert float(alone.anonymisation) == 1
+    assert alone.to_dict()["exact"]["epsilon_search"] == "0"
+
+
+def test_delta_falls_as_epsilon_grows() -> None:
+    curve = explain(1, "1e-6").smoothness
+    assert [float(point.epsilon) for point in curve] == pytest.approx(
+        [0.9 * float(factor) for factor in CURVE]
+    )
+    assert curve[0].delta <= 1e-6
+    assert all(nearer.delta > farther.delta for nearer, farther in pairwise(curve))
+
+
+def test_several_rows_of_a_person_share_what_is_promised() -> None:
+    explanation = explain(1, "1e-6", "standard", rows=3)
+    assert float(explanation.anonymisation) == pytest.approx(0.9 / 3)
+    assert 0 < explanation.delta_row < Fraction(1, 3 * 10**6)
+    assert "all rows with one value of 'person'" in explanation.promise.statement
+    alone = explain(1, "1e-6", "standard")
+    assert explanation.beta < alone.beta
+    assert explanation.crowd > alone.crowd
+
+
+def test_a_delta_too_large_for_the_people_is_a_concern() -> None:
+    assert explain(1, "1e-6").concern is None
+    assert explain(1, "1e-6", people=2000).concern is None
+    concern = explain(1, "1e-3", people=2000).concern
+    assert concern is not None
+    assert "not below 1/2,000" in concern
+    assert explain_counts(1, "1e-3", 5, people=2000).concern == concern
+
+
+def test_an_explanation_as_plain_values_has_floats_and_exact_texts() -> None:
+    plain = explain("ln(2)", "1e-6", split="2/3").to_dict()
+    assert plain["exact"]["epsilon"] == "ln(2)"
+    assert plain["exact"]["delta"] == "1e-6"
+    assert exp(plain["epsilon"]) == pytest.approx(2)
+    assert plain["split"]["search"] == pytest.approx(1 / 3)
+    assert plain["promise"].startswith("(ln(2), 1e-6)-differential privacy")
+
+
+def test_counts_are_explained_with_the_parameters_of_a_release() -> None:
+    explanation = explain_counts(1, "1e-6", 5)
+    parameters = noisy_count_parameters(1, "1e-6", 5, "probabilistic")
+    assert explanation.scale == parameters.scale
+    assert explanation.half == parameters.half
+    assert explanation.promise.epsilon == NoisyCounts(1, "1e-6", 5).epsilon
+    assert explanation.columns is None
+
+
+def test_chances_rise_with_the_records_that_share_a_row() -> None:
+    explanation = explain_counts(1, "1e-6", 5)
+    records = [number for number, _ in explanation.chances]
+    chances = [chance for _, chance in explanation.chances]
+    assert records[0] == 5
+    assert records == sorted(set(records))
+    assert chances == sorted(chances)
+    assert chances[-1] >= 0.999
+    # `half` is the fewest records with which a release is more likely than not.
+    assert explanation.half in records
+    assert chances[records.index(explanation.half)] >= 0.5
+
+
+def test_groups_of_columns_share_what_is_promised() -> None:
+    explanation = explain_counts(1, "1e-6", 5, "standard", columns=3)
+    assert float(explanation.epsilon) == pytest.approx(1 / 3)
+    assert explanation.noise > explain_counts(1, "1e-6", 5, "standard").noise
+
+
+@pytest.mark.parametrize(
+    ("explained", "message"),
+    [
+        (lambda: explain(0, "1e-6"), "epsilon=0 is out of range"),
+        (lambda: explain("nan", "1e-6"), "epsilon"),
+        (lambda: explain(1, 1), "delta=1 is out of range"),
+        (lambda: explain(1, "1e-6", split=0), "split=0 leaves nothing for the anonymisation"),
+        (lambda: explain(1, "1e-6", split=2), "split=2 is out of range"),
+        (lambda: explain(1, "1e-6", rows=2), "rows=2 needs another definition"),
+        (lambda: explain(1, "1e-6", "standard", rows=0), "rows=0 is out of range"),
+        (lambda: explain(1, "1e-6", people=0), "people=0 is out of range"),
+        (lambda: explain_counts(1, "1e-6", 0), "k=0 is out of range"),
+        (lambda: explain_counts(1, "1e-6", 5, columns=3), "`columns` goes with the standard"),
+        (lambda: explain_counts(1, "1e-6", 5, "standard", columns=0), "columns=0 is out of"),
+    ],
+)
+def test_parameters_out_of_range_are_refused_by_name(
+    explained: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(ParameterError) as error:
+        explained()
+    assert message in str(error.value)
