@@ -165,7 +165,7 @@ def _surest(
 
     A value that is shown several times is real, and known others are best spent on other values.
     So they are for a value that is shown once: first on those that are shown several times, which
-    tells nothing of it, then on those of least odds, as what is left is then more likely to be
+    reveals nothing about it, then on those of least odds, as what is left is then more likely to be
     fake. `singles` are the odds of the values that are shown once.
     """
     if not fakes:

@@ -45,7 +45,7 @@ class Judge:
     """Which bags of values satisfy all models.
 
     total: how often every value occurs in the table
-    leaf: the code that models know every value by, of so many `leaves`
+    leaf: the code that models know every value by, below `leaves`
     """
 
     def __init__(

@@ -102,7 +102,7 @@ def _released(people: People, solutions: Sequence[Chosen]) -> Ints:
 
 
 def _sizes(people: People, levels: npt.NDArray[np.uint8]) -> Ints:
-    """The crowd of everyone's row, each at levels of its own."""
+    """The crowd of every row at its levels."""
     nodes, node_of = np.unique(levels, axis=0, return_inverse=True)
     node_of = node_of.ravel()
     sizes = np.zeros(len(levels), dtype=np.int64)

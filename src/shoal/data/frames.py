@@ -273,7 +273,7 @@ def _like(library: Library, keys: Sequence[Key | None], own: "nw.Series[Any]") -
     except _MISFITS:
         return None
     except Exception as error:
-        # The libraries have trees of errors of their own.
+        # Each library has a tree of errors.
         library_of_error = type(error).__module__.split(".")[0]
         if library_of_error not in ("polars", "pyarrow", "pandas"):
             raise

@@ -378,7 +378,7 @@ def tiling_of(values: Sequence[str], kind: Kind) -> Tiling | str | None:
     if not intervals:
         return None
     if "" in values:
-        return "one value is blank; leave its line out, missing values have a place of their own"
+        return "one value is blank; leave its line out, missing values are handled separately"
     try:
         return tiling(intervals)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What a hierarchy looks like: its levels in figures, and its tree as far as it is worth drawing.
+"""The look of a hierarchy: its levels in figures, and the top of its tree.
 
 Uses `tree`; the doors show it.
 """
