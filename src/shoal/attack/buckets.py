@@ -48,7 +48,8 @@ def posterior(
     left.subtract(known)
     fakes = sum(shown.values()) - size
     people = size - len(known)
-    if fakes < 0 or people < 1 or min(left.values(), default=0) < 0:
+    too_many_known = min(left.values(), default=0) < 0
+    if fakes < 0 or people < 1 or too_many_known:
         raise ParameterError(
             "no bucket has these people and values",
             "`shown` has a value for each of `size` people, those of the `known` ones among them,"

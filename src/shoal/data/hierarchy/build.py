@@ -155,7 +155,10 @@ class _Cuts:
 
 
 def _levels_by_width(
-    widths: Sequence[Number], origin: Number, ends: _Ends, kind: Kind
+    widths: Sequence[Number],
+    origin: Number,
+    ends: _Ends,
+    kind: Kind,
 ) -> list[_Cuts]:
     start = _number(origin, "origin", kind)
     levels = []
@@ -219,7 +222,13 @@ class _Grid:
     closed: str
 
     @classmethod
-    def of(cls, ends: _Ends, step: Decimal, closed: str, kind: Kind) -> "_Grid":
+    def of(
+        cls,
+        ends: _Ends,
+        step: Decimal,
+        closed: str,
+        kind: Kind,
+    ) -> "_Grid":
         if step <= 0:
             raise ParameterError("is not above 0", option="step", given=plain(step))
         if kind is Kind.FLOAT and (ends.low is None or ends.high is None):
@@ -257,7 +266,11 @@ class _Grid:
 
 
 def _discrete(
-    ends: _Ends, levels: Sequence[_Cuts], grid: _Grid, kind: Kind, root: str
+    ends: _Ends,
+    levels: Sequence[_Cuts],
+    grid: _Grid,
+    kind: Kind,
+    root: str,
 ) -> Hierarchy:
     """Every value of the grid is a leaf."""
     if not levels and ends.bounds():
@@ -294,7 +307,11 @@ def _discrete(
 
 
 def _continuous(
-    ends: _Ends, levels: Sequence[_Cuts], closed: str, end_closed: bool, root: str
+    ends: _Ends,
+    levels: Sequence[_Cuts],
+    closed: str,
+    end_closed: bool,
+    root: str,
 ) -> Hierarchy:
     """The intervals of the first level are the leaves."""
     if ends.high is not None and ends.high in (ends.low, ends.top):
@@ -751,7 +768,13 @@ def _require_character(option: str, given: str) -> None:
         raise ParameterError("is not one character", option=option, given=repr(given))
 
 
-def _number(given: Number, option: str, kind: Kind, *, listed: bool = False) -> Decimal:
+def _number(
+    given: Number,
+    option: str,
+    kind: Kind,
+    *,
+    listed: bool = False,
+) -> Decimal:
     """A number of the type that a hierarchy has; `listed` if the option is a list of them."""
     subject = "has a number that " if listed else ""
     try:

@@ -185,7 +185,10 @@ def _blank_cells(grid: _LevelColumns, level: int) -> list[int]:
 
 
 def _check_values(
-    findings: Problems, grid: _LevelColumns, kind: Kind, laid: Tiling | str | None
+    findings: Problems,
+    grid: _LevelColumns,
+    kind: Kind,
+    laid: Tiling | str | None,
 ) -> None:
     if isinstance(laid, str):
         findings.error(
