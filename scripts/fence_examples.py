@@ -1,4 +1,7 @@
-"""For the reference page: the examples in docstrings as code blocks. mkdocs.yml names this file; nothing else uses it."""
+"""For the reference page: the examples in docstrings as code blocks.
+
+Mkdocs.yml names this file; nothing else uses it.
+"""
 
 import re
 from typing import Any
@@ -9,7 +12,9 @@ EXAMPLE = re.compile(r"^>>> .*?(?=\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
 
 
 class FenceExamples(griffe.Extension):
-    """Puts every example into a fence, without which Markdown would take its prompts for quotations."""
+    """Puts every example into a fence, without which Markdown would take its prompts for
+    quotations.
+    """
 
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
         if obj.docstring:

@@ -1,4 +1,6 @@
-"""What every test may use: the `--slow` flag, the benchmark tables where they are present, hypothesis without deadlines."""
+"""What every test may use: the `--slow` flag, the benchmark tables where they are present,
+hypothesis without deadlines.
+"""
 
 import os
 import tempfile
@@ -39,7 +41,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder with the real tables (adult, acs) and the maker of the large ones; it lies beside the project, or nowhere."""
+    """The folder with the real tables (adult, acs) and the maker of the large ones.
+
+    It lies beside the project, or nowhere.
+    """
     data = ROOT.parent / "shared" / "data"
     if not data.is_dir():
         pytest.skip("the benchmark tables are not on this machine")

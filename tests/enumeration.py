@@ -1,4 +1,6 @@
-"""The exact law of what shipped code does: `shoal.attack.coins`, under the name that tests have for it."""
+"""The exact law of what shipped code does: `shoal.attack.coins`, under the name that tests have for
+it.
+"""
 
 from shoal.attack.coins import (
     ONE,

@@ -15,7 +15,10 @@ __all__ = ["Server"]
 
 
 class Server:
-    """Started when it is made; PostgreSQL refuses to run as root, so that root starts it as someone else."""
+    """Started when it is made.
+
+    PostgreSQL refuses to run as root, so that root starts it as someone else.
+    """
 
     def __init__(self) -> None:
         versions = Path("/usr/lib/postgresql").glob("*/bin/pg_ctl")
@@ -93,7 +96,9 @@ class Server:
         )
 
     def fresh(self) -> str:
-        """The URL of a new, empty schema: a database takes half a second to make, and longer to recover after a crash."""
+        """The URL of a new, empty schema: a database takes half a second to make, and longer to
+        recover after a crash.
+        """
         name = f"audit{next(self.numbers)}"
         self.execute(f"CREATE SCHEMA {name}")
         return self.url(name)

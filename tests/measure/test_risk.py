@@ -1,4 +1,6 @@
-"""Risk: goldens worked out by hand, suppressed rows, populations, uniqueness, and the same answers as other tools."""
+"""Risk: goldens worked out by hand, suppressed rows, populations, uniqueness, and the same answers
+as other tools.
+"""
 
 import json
 from fractions import Fraction
@@ -92,7 +94,8 @@ def test_ordered_closeness_is_for_columns_with_an_order() -> None:
     table = people(sex=["f", "f", "m", "m"], salary=[1, 2, 3, 4])
     found = assess(table, quasi=["sex"], sensitive=["salary"]).sensitive["salary"]
     assert found.closeness == pytest.approx(1 / 2)
-    # f has its mass a quarter too far left after the first value, a half after the second, a quarter after the third
+    # f has its mass a quarter too far left after the first value, a half after the second, a
+    # quarter after the third
     assert found.closeness_ordered == pytest.approx((1 / 4 + 1 / 2 + 1 / 4) / 3)
     assert found.recursive == pytest.approx(1)
 
@@ -296,7 +299,8 @@ def test_larger_identifying_sets_are_left_out() -> None:
 
 
 def test_shares_of_columns_in_the_risk_are_what_they_are_by_hand() -> None:
-    # Groups: 1 from nothing, 4 from a, 2 from b, 4 from both. Gains of a: 3 before b, 2 after; of b: 1 and 0.
+    # Groups: 1 from nothing, 4 from a, 2 from b, 4 from both. Gains of a: 3 before b, 2 after; of
+    # b: 1 and 0.
     table = people(a=["0", "1", "2", "3"], b=["x", "x", "y", "y"])
     first, second = column_risks(table.count(["a", "b"], {}))
     assert (first.column, first.values, first.alone, first.without) == ("a", 4, 4 / 4, 2 / 4)
@@ -336,7 +340,9 @@ def sampled(
 
 
 def pitman_population(theta: float, alpha: float, people: int) -> npt.NDArray[np.int64]:
-    """Groups that grow as Pitman's model says: newcomers found a group, or join one in proportion to its size less α."""
+    """Groups that grow as Pitman's model says: newcomers found a group, or join one in proportion
+    to its size less α.
+    """
     chance = np.random.default_rng(3)
     group_of = np.empty(people, dtype=np.int64)
     sizes: list[int] = []
@@ -397,7 +403,8 @@ def test_a_sample_that_is_the_population_is_as_unique_as_it_is() -> None:
 
 
 def test_zayatz_is_what_it_is_by_hand() -> None:
-    # Two of one, one of two, from 8 people: a sample of 4 has exactly one of one with 4/8, of two with 2·C(6,3)/C(8,4).
+    # Two of one, one of two, from 8 people: a sample of 4 has exactly one of one with 4/8, of two
+    # with 2·C(6,3)/C(8,4).
     stays = (2 * 1 / 2) / (2 * 1 / 2 + 1 * 2 * 20 / 70)
     assert population_uniqueness(np.array([1, 1, 2]), 0.5).zayatz == pytest.approx(
         stays * 2 * 2 / 8
@@ -442,7 +449,10 @@ def test_the_digamma_function_is_right() -> None:
 
 
 def test_adult_has_the_risks_pycanon_finds(shared_data: Path) -> None:
-    """pycanon 1.3.5 on the same columns. Its average risk is over groups, and it rounds entropy l down."""
+    """pycanon 1.3.5 on the same columns.
+
+    Its average risk is over groups, and it rounds entropy l down.
+    """
     table = shoal.table(pl.read_csv(shared_data / "adult" / "adult.csv", separator=";"))
     found = assess(
         table, quasi=["sex", "age", "race", "marital-status"], sensitive=["salary-class"]

@@ -314,8 +314,8 @@ def test_optimal_composition_pays_for_many_columns() -> None:
 
 
 def coins(number: int, rate: Fraction, power: Fraction) -> Fraction:
-    """The δ of this many coins at odds e^ε′ = rate, at e^ε = power, over all outcomes: in fractions,
-    one outcome at a time."""
+    """The δ of this many coins at odds e^ε′ = rate, at e^ε = power, over all outcomes: in
+    fractions, one outcome at a time."""
     heads = rate / (1 + rate)
     law = {
         flips: prod(heads if flip else 1 - heads for flip in flips)

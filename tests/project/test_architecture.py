@@ -1,4 +1,6 @@
-"""The rooms stand in the order that docs/architecture.md gives: each uses those above it, none below."""
+"""The rooms stand in the order that docs/architecture.md gives: each uses those above it, none
+below.
+"""
 
 import ast
 import re
