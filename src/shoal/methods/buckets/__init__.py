@@ -109,7 +109,7 @@ class Buckets:
 
     name: ClassVar[str] = "buckets"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the parameters of the method
         self,
         column: str,
         limits: Limits,

@@ -106,7 +106,7 @@ class Columns:
 
     name: ClassVar[str] = "columns"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the parameters of the method
         self,
         epsilon: Epsilon | Exact,
         delta: Exact,

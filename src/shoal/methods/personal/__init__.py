@@ -129,7 +129,7 @@ class Personal:
 
     name: ClassVar[str] = "personal"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the parameters of the method
         self,
         utility: Exact,
         solver: Solver = "exact",
