@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Look for no examples in the docstrings of tests: there are none, and looking takes seconds."""
+    """Look for no examples in the docstrings of tests: there are none, and looking takes time."""
     collectors = yield
     return [one for one in collectors if type(one).__name__ != "DoctestModule"]
 

@@ -95,10 +95,11 @@ def plain(name: str, where: Candidates, records: Sequence[Record], k: int, node:
     sizes, n = Counter(map(values, records)), max(len(records), 1)
     total = Fraction(0)
     for group_, c in sizes.items():
-        if name == "discernibility":
-            total += phi(c) * (1 - Fraction(c, n))
-        elif name == "groups":
-            total += min(k, max(0, 2 * c - k))
+        by_size = {
+            "discernibility": phi(c) * (1 - Fraction(c, n)),
+            "groups": min(k, max(0, 2 * c - k)),
+        }
+        total += by_size.get(name, 0)
         for j, (tree, weight) in enumerate(zip(trees, weights, strict=True)):
             if tree:
                 share = _kept_share(name, tree, node[j], group_[j])

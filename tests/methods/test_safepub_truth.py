@@ -414,7 +414,7 @@ def test_every_table_of_five_records_keeps_the_promise(method: SafePub, score: s
 @pytest.mark.parametrize("method", [SEARCHING, STANDARD], ids=["probabilistic", "standard"])
 @pytest.mark.parametrize("database", [(0, 0, 0), (2, 0, 0), (1, 0, 1)])
 def test_the_law_of_a_release_is_that_of_its_parts(method: SafePub, database: Database) -> None:
-    """The search and the release share nothing but the node, and what is remembered changes no law."""
+    """The search and the release share only the node, and what is remembered changes no law."""
     table = CHAIN.table(database)
     parts = together(
         choices := choice(method, table),
