@@ -1,4 +1,4 @@
-"""People, not rows: repeated people are noticed, counted once, and refused where nobody says whose rows are whose."""
+"""People, not rows: repeated people are noticed, counted once, and refused without a unit."""
 
 import json
 from collections import Counter, defaultdict
@@ -330,8 +330,9 @@ def test_ordinary_columns_are_not_noticed() -> None:
 
 
 NUMBERS = (
-    "mrn,MRN,record_id,case_id,study_id,nhs_number,subjid,subject,user,employee,customer,account_number,hadm_id,bene_id,"
-    "voter_id,national id,persnr,pnr,idno,id_patient,Patienten-ID,key,patientid,patientIDNumber,ID of patient,person2"
+    "mrn,MRN,record_id,case_id,study_id,nhs_number,subjid,subject,user,employee,customer,"
+    "account_number,hadm_id,bene_id,voter_id,national id,persnr,pnr,idno,id_patient,Patienten-ID,"
+    "key,patientid,patientIDNumber,ID of patient,person2"
 )
 NAMED = (
     "username,email,email_address,eMail,phone_number,name of patient,patientName,Full Name,surname"
@@ -344,7 +345,10 @@ def test_people_are_noticed_by_the_words_of_a_name(called: str) -> None:
     assert noticed(rows, ["age"]) == [called]
 
 
-OTHERS = "customer_country_code,brand_name,company name,study,study name,code,number,patient_address,idle,user_age,Key1"
+OTHERS = (
+    "customer_country_code,brand_name,company name,study,study name,code,number,patient_address,"
+    "idle,user_age,Key1"
+)
 
 
 @pytest.mark.parametrize("called", OTHERS.split(","))
@@ -412,7 +416,7 @@ def test_no_column_of_real_tables_of_people_is_noticed(shared_data: Path, place:
 
 
 def test_an_identifying_column_beside_one_that_tells_all_rows_apart_may_repeat() -> None:
-    """It may be identifying only so as not to be released, unless it numbers people or its rows agree."""
+    """It may be identifying only to be left out, unless it numbers people or its rows agree."""
     one = frame(PEOPLE, 1).with_columns(row=pl.int_range(PEOPLE).cast(pl.String))
     assert noticed(one, ["age"], identifying=["row", "town", "ill"]) == []
     five = frame().drop("tag").with_columns(row=pl.int_range(PEOPLE * EACH).cast(pl.String))

@@ -413,7 +413,7 @@ class Table:
 
 
 @typed
-def table(
+def table(  # noqa: PLR0913
     frame: Any,
     *,
     quasi: Iterable[str] = (),

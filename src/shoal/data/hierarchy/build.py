@@ -41,7 +41,7 @@ _WIDEST = 308
 
 
 @typed
-def intervals(
+def intervals(  # noqa: PLR0913
     low: Number | None = None,
     high: Number | None = None,
     *,
@@ -432,7 +432,7 @@ COARSER: dict[str, tuple[str, ...]] = {
 
 
 @typed
-def mask(
+def mask(  # noqa: PLR0913
     values: Iterable[object] | None = None,
     *,
     length: int | None = None,
