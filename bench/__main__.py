@@ -88,7 +88,9 @@ class Printed:
 def _shown(cell: object) -> str:
     if isinstance(cell, float):
         return f"{cell:.3g}" if cell < 100 else f"{cell:,.0f}"
-    return "" if cell is None else f"{cell:,}" if isinstance(cell, int) else str(cell)
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return "" if cell is None else str(cell)
 
 
 def speed(sources: Sequence[Source]) -> Printed:

@@ -1,9 +1,10 @@
 """`python -m bench.bucket_queries`: how far count queries from a release of buckets are from the
 truth.
 
-The table is that of `bench.buckets`, 300,000 records, as it is and with an occupation that depends on education. A query asks
-for one to seven of the other columns and for the sensitive one, for so many values each that one record in a hundred is to be
-expected, after the paper and Xiao and Tao's Anatomy. 5,000 queries of which the answer is not 0; the error is
+The table is that of `bench.buckets`, 300,000 records, unchanged and with an occupation that depends
+on education. A query asks for one to seven of the other columns and for the sensitive one, with as
+many values of each as make one record in a hundred the expected answer, after the paper and Xiao
+and Tao's Anatomy. There are 5,000 queries whose answer is not 0; the error is
 |estimate − answer| / answer.
 """
 

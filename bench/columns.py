@@ -179,10 +179,10 @@ def plain(
     form = Long.of(case.table, keys, "person", "item", "rating", {})
     parameters = noisy_count_parameters(epsilon, delta, k, definition)
     for _ in range(runs):
-        laid, _, _ = form.release(
+        drawn = form.release(
             (tuple(range(len(keys))),), 1, parameters, Chance(), lambda place: None, True
         )
-        yield case.table.like(laid)
+        yield case.table.like(drawn.laid)
 
 
 class Errors:

@@ -72,7 +72,7 @@ def draw(people: int, items: int, ratings: int, seed: int = 7) -> MadeRatings:
 
 
 def make(people: int, items: int, ratings: int, path: Path, seed: int = 7) -> Path:
-    """Write made ratings as a CSV file with the columns person, item, rating, whole or not at all."""
+    """Write made ratings as a CSV file with the columns person, item and rating, or no file."""
     unfinished = path.with_suffix(".part")
     draw(people, items, ratings, seed).frame().write_csv(unfinished)
     unfinished.rename(path)

@@ -1,4 +1,6 @@
-"""The catalogue names every method once, loads it when asked, and its entries say what is true of their classes."""
+"""The catalogue names every method once, loads it when asked, and its entries say what is true of
+their classes.
+"""
 
 import subprocess
 import sys

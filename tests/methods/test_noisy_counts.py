@@ -1,4 +1,7 @@
-"""Noisy counts and k-DGS: fixed levels, declared domains, crowds and facts. Their laws: test_noisy_truth."""
+"""Noisy counts and k-DGS: fixed levels, declared domains, crowds and facts.
+
+Their laws: test_noisy_truth.
+"""
 
 from fractions import Fraction
 

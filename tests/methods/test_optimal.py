@@ -1,4 +1,7 @@
-"""The optimal node: bounds, losses, suppression, and what the owner is told. The search itself: tests/lattice."""
+"""The optimal node: bounds, losses, suppression, and what the owner is told.
+
+The search itself: tests/lattice.
+"""
 
 import polars as pl
 import pytest

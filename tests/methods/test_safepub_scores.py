@@ -67,6 +67,16 @@ def nodes(where: Candidates) -> list[Node]:
 # What the scores are, from their definitions
 
 
+def _kept_share(name: str, tree: Hierarchy, level: int, code: int) -> Fraction:
+    """The share of a column that a value keeps, for the scores that add up over columns."""
+    if name == "granularity":
+        covered = sum(int(each) == code for each in tree.maps[level])
+        return Fraction(tree.leaves - covered, tree.leaves)
+    if name == "intensity":
+        return Fraction(tree.height - level, tree.height)
+    return Fraction(0)
+
+
 def plain(name: str, where: Candidates, records: Sequence[Record], k: int, node: Node) -> Fraction:
     """A node's score, record by record in fractions."""
 
@@ -90,19 +100,9 @@ def plain(name: str, where: Candidates, records: Sequence[Record], k: int, node:
         elif name == "groups":
             total += min(k, max(0, 2 * c - k))
         for j, (tree, weight) in enumerate(zip(trees, weights, strict=True)):
-            if tree and name == "granularity":
-                covered = sum(int(code) == group_[j] for code in tree.maps[node[j]])
-                total += (
-                    phi(c)
-                    * weight
-                    * floor(Fraction(tree.leaves - covered, tree.leaves) * scores.GRID)
-                )
-            elif tree and name == "intensity":
-                total += (
-                    phi(c)
-                    * weight
-                    * floor(Fraction(tree.height - node[j], tree.height) * scores.GRID)
-                )
+            if tree:
+                share = _kept_share(name, tree, node[j], group_[j])
+                total += phi(c) * weight * floor(share * scores.GRID)
     for j, weight in enumerate(weights if name == "entropy" else ()):
         kept: Counter[int] = Counter()
         for group_, c in sizes.items():

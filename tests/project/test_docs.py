@@ -1,8 +1,8 @@
-"""The documentation is true: its code runs, its links lead somewhere, and every public name is on a
-page.
+"""The documentation is true: its code runs, its links lead somewhere, every public name is there.
 
-The convention is in docs/development.md: ```python blocks run top to bottom, one namespace and one folder a page; in
-```console blocks the lines that start with `$ shoal` are run, and what stands below one is its output, `…` for any text.
+The convention is in docs/development.md. Blocks of ```python run from top to bottom, with one
+namespace and one folder per page. Of ```console blocks, the lines that start with `$ shoal` are
+run; below each is its output, with `…` for any text.
 """
 
 import os

@@ -3,7 +3,7 @@
 import json
 import pickle
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -355,13 +355,11 @@ def test_values_that_polars_cannot_tell_apart_are_refused(
 
 
 def _places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    inside = (
-        content.items()
-        if isinstance(content, dict)
-        else enumerate(content)
-        if isinstance(content, list)
-        else ()
-    )
+    inside: Iterable[tuple[Any, Any]] = ()
+    if isinstance(content, dict):
+        inside = content.items()
+    elif isinstance(content, list):
+        inside = enumerate(content)
     for key, inner in inside:
         yield (*here, key)
         yield from _places(inner, (*here, key))

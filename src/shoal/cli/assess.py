@@ -32,7 +32,7 @@ def _limit(name: str, metavar: str, text: str) -> Any:
     )
 
 
-def assess(
+def assess(  # noqa: PLR0913  typer reads the options from the signature
     file: options.File,
     quasi: options.Quasi,
     sensitive: options.Sensitive = [],  # noqa: B006  typer wants a list, and nobody changes it

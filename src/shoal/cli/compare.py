@@ -22,7 +22,7 @@ _LOSS_OF_ALL = "loss of all records of A"
 _SCALE = "Loss is granularity, from 0 % for the input to 100 % for nothing left."
 
 
-def compare(
+def compare(  # noqa: PLR0913  typer reads the options from the signature
     a: Annotated[
         Path, typer.Argument(metavar="A", help="A table, such as the input.", show_default=False)
     ],
@@ -86,7 +86,7 @@ def compare(
                 table = form.read(path, quasi=known, sensitive=secret)
             tables.append(table)
             marks += _marks(path)
-    found = compare_tables(
+    comparison = compare_tables(
         tables[0],
         tables[1],
         {name: tree for name, tree in trees.items() if name in known},
@@ -95,7 +95,7 @@ def compare(
         marks=marks,
         a_is_input=chosen is not None and _same(a, chosen.source),
     )
-    for name, side in (("A", found.a), ("B", found.b)):
+    for name, side in (("A", comparison.a), ("B", comparison.b)):
         if side.assessment.repeated:
             columns = listed(side.assessment.repeated)
             complain(
@@ -103,13 +103,13 @@ def compare(
                 "of rows"
             )
     if json:
-        print_json(found.to_dict())
+        print_json(comparison.to_dict())
         return
     show(
-        _figures(found),
-        *_notes(found),
+        _figures(comparison),
+        *_notes(comparison),
         title("Distinct values, and loss of each column"),
-        _columns(found),
+        _columns(comparison),
     )
 
 
@@ -129,15 +129,15 @@ def _marks(path: Path) -> list[str]:
     return [as_views.mark] if as_views is not None and as_views.mark is not None else []
 
 
-def _notes(found: "Comparison") -> Iterator[str]:
+def _notes(comparison: "Comparison") -> Iterator[str]:
     """What the losses are of, or why there are none."""
     reasons: dict[str, list[str]] = {}
-    for name, side in (("A", found.a), ("B", found.b)):
+    for name, side in (("A", comparison.a), ("B", comparison.b)):
         for column, reason in side.loss_unknown.items():
             reasons.setdefault(f"{column!r}: {reason}", []).append(name)
     for reason, names in reasons.items():
         yield f"\nNo loss of {' and '.join(names)} for column {reason}."
-    sides = (found.a, found.b)
+    sides = (comparison.a, comparison.b)
     if any(side.loss_of_input is not None for side in sides):
         yield (
             f"\n{_SCALE} A is taken for the input: records that B does not have count as lost "
@@ -149,10 +149,10 @@ def _notes(found: "Comparison") -> Iterator[str]:
         )
 
 
-def _figures(found: "Comparison") -> "Listing":
+def _figures(comparison: "Comparison") -> "Listing":
     """Records, groups and risks of both."""
-    columns = [_figures_of(side) for side in (found.a, found.b)]
-    if found.a.loss_of_input is None and found.b.loss_of_input is None:
+    columns = [_figures_of(side) for side in (comparison.a, comparison.b)]
+    if comparison.a.loss_of_input is None and comparison.b.loss_of_input is None:
         for column in columns:
             del column[_LOSS_OF_ALL]
     return listing(
@@ -162,22 +162,23 @@ def _figures(found: "Comparison") -> "Listing":
 
 
 def _figures_of(side: "Side") -> dict[str, str]:
-    found = side.assessment
-    risk = found.prosecutor
+    assessment = side.assessment
+    risk = assessment.prosecutor
     at_risk = f"{risk.records_at_risk:,} ({percent(risk.at_risk)})"
+    uniques = f"{assessment.uniques:,} ({percent(assessment.sample_uniqueness)})"
     column = {
-        "records": f"{found.records:,}",
-        "suppressed rows, not counted": f"{found.suppressed:,}",
-        "groups": f"{found.groups:,}",
-        "k, the smallest group": "no records" if found.k is None else f"{found.k:,}",
-        "uniques, alone in their group": f"{found.uniques:,} ({percent(found.sample_uniqueness)})",
+        "records": f"{assessment.records:,}",
+        "suppressed rows, not counted": f"{assessment.suppressed:,}",
+        "groups": f"{assessment.groups:,}",
+        "k, the smallest group": "no records" if assessment.k is None else f"{assessment.k:,}",
+        "uniques, alone in their group": uniques,
         "highest risk (prosecutor)": percent(risk.highest),
         "average risk over records": percent(risk.average),
-        f"records at risk above {percent(found.threshold)}": at_risk,
+        f"records at risk above {percent(assessment.threshold)}": at_risk,
         _LOSS_OF_ALL: _loss(side.loss_of_input),
         "loss of the rows there are": _loss(side.loss),
     }
-    for name, diversity in found.sensitive.items():
+    for name, diversity in assessment.sensitive.items():
         column[f"distinct l of {name}"] = f"{diversity.distinct:,}"
         column[f"t of {name}"] = f"{diversity.closeness:.3g}"
     return column
@@ -187,12 +188,12 @@ def _loss(loss: float | None) -> str:
     return "unknown" if loss is None else percent(loss)
 
 
-def _columns(found: "Comparison") -> "Listing":
+def _columns(comparison: "Comparison") -> "Listing":
     """How many distinct values every column has, and its loss, in both."""
-    sides = (found.a, found.b)
+    sides = (comparison.a, comparison.b)
     of_input = any(side.loss_of_input is not None for side in sides)
     rows = []
-    for name in dict.fromkeys([*found.a.values, *found.b.values]):
+    for name in dict.fromkeys([*comparison.a.values, *comparison.b.values]):
         values = [f"{s.values[name]:,}" if name in s.values else "absent" for s in sides]
         losses = [(s.losses_of_input if of_input else s.losses).get(name) for s in sides]
         rows.append([name, *values, *("" if loss is None else percent(loss) for loss in losses)])

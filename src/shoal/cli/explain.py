@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["explain"]
 
 
-def explain(
+def explain(  # noqa: PLR0913  typer reads the options from the signature
     epsilon: Annotated[
         str,
         typer.Option(
@@ -85,69 +85,76 @@ def explain(
         raise ParameterError(
             "goes with --counts and --definition standard", "give both", option="columns"
         )
-    found: explaining.Explanation | explaining.CountExplanation
+    explanation: explaining.Explanation | explaining.CountExplanation
     if counts is None:
-        found = explaining.explain(
+        explanation = explaining.explain(
             epsilon, delta, definition, split=share, rows=rows, people=people
         )
-        pages = _pages(found)
+        pages = _pages(explanation)
     else:
-        found = explaining.explain_counts(
+        explanation = explaining.explain_counts(
             epsilon, delta, counts, definition, columns=columns, rows=rows, people=people
         )
-        pages = _count_pages(found)
-    if found.concern:
-        complain(f"warning: {found.concern}")
+        pages = _count_pages(explanation)
+    if explanation.concern:
+        complain(f"warning: {explanation.concern}")
     if json:
-        print_json(found.to_dict())
+        print_json(explanation.to_dict())
     else:
         show(*pages)
 
 
-def _count_pages(found: "CountExplanation") -> "Iterator[RenderableType]":
+def _count_pages(explanation: "CountExplanation") -> "Iterator[RenderableType]":
     """What a row that some records share may expect, and how far its count is off."""
-    promise = found.promise
-    each = f" for each of {found.columns:,} groups of columns" if found.columns else " for a count"
+    promise = explanation.promise
+    each = (
+        f" for each of {explanation.columns:,} groups of columns"
+        if explanation.columns
+        else " for a count"
+    )
     yield figures(
-        ("epsilon", f"{promise.epsilon}, {float(found.epsilon):.6g}{each}"),
-        ("delta", f"{promise.to_dict()['delta']}, {float(found.delta):.3g}{each}"),
+        ("epsilon", f"{promise.epsilon}, {float(explanation.epsilon):.6g}{each}"),
+        ("delta", f"{promise.to_dict()['delta']}, {float(explanation.delta):.3g}{each}"),
         ("definition", promise.definition),
-        ("k, the fewest records", f"{found.k:,}: a row that fewer share is never released"),
-        ("likely released", f"{found.half:,} records or more: more likely than not"),
-        ("noise", f"a released count is off by {found.noise:.3g} on average, and never below k"),
+        ("k, the fewest records", f"{explanation.k:,}: a row that fewer share is never released"),
+        ("likely released", f"{explanation.half:,} records or more: more likely than not"),
+        (
+            "noise",
+            f"a released count is off by {explanation.noise:.3g} on average, and never below k",
+        ),
     )
     yield title("The chance that a row is released, by the number of records that share it")
     yield listing(
         ["records", "chance"],
-        *([f"{records:,}", percent(chance)] for records, chance in found.chances),
+        *([f"{records:,}", percent(chance)] for records, chance in explanation.chances),
     )
 
 
-def _pages(found: "Explanation") -> "Iterator[RenderableType]":
+def _pages(explanation: "Explanation") -> "Iterator[RenderableType]":
     """The explanation for people."""
-    facts = found.to_dict()
+    facts = explanation.to_dict()
     exact = facts["exact"]
-    several = found.rows > 1
+    several = explanation.rows > 1
     each = " for each row" if several else ""
-    person = f" for a person with up to {found.rows} rows" if several else ""
+    person = f" for a person with up to {explanation.rows} rows" if several else ""
     searching = "nothing: the levels are fixed"
-    if found.search is not None:
+    if explanation.search is not None:
         searching = exact["epsilon_search"] + each
     yield figures(
         ("epsilon", exact["epsilon"] + person),
         ("  for the anonymisation", exact["epsilon_anonymisation"] + each),
         ("  for the search", searching),
         ("delta", exact["delta"] + (f", {exact['delta_row']} for each row" if several else "")),
-        ("definition", found.promise.definition),
-        ("k, the smallest group", f"{found.k:,}"),
-        ("beta, the chance of being drawn", f"{float(found.beta):.6g}"),
+        ("definition", explanation.promise.definition),
+        ("k, the smallest group", f"{explanation.k:,}"),
+        ("beta, the chance of being drawn", f"{float(explanation.beta):.6g}"),
     )
     yield title("What this means for you, if you are one of the people in the table")
     yield figures(
-        ("not drawn", _not_drawn(found)),
-        ("a crowd", _crowd(found)),
-        ("odds", _odds(found)),
-        ("delta", _failure(found, facts)),
+        ("not drawn", _not_drawn(explanation)),
+        ("a crowd", _crowd(explanation)),
+        ("odds", _odds(explanation)),
+        ("delta", _failure(explanation, facts)),
     )
     yield title("Not a cliff: for larger factors delta is far smaller")
     yield listing(
@@ -159,31 +166,31 @@ def _pages(found: "Explanation") -> "Iterator[RenderableType]":
     )
 
 
-def _not_drawn(found: "Explanation") -> str:
-    unseen = found.not_drawn
+def _not_drawn(explanation: "Explanation") -> str:
+    unseen = explanation.not_drawn
     text = (
         f"With a probability of {percent(unseen)} a row is not even looked at when the table is "
         "made."
     )
-    if found.search is None:
+    if explanation.search is None:
         return text
     return (
-        f"{text} The search for levels draws its own sample, no more often: with "
-        f"{percent(unseen**2)} or more neither looks at it."
+        f"{text} The search for levels draws a sample of its own, at most as large: with a "
+        f"probability of at least {percent(unseen**2)} neither looks at it."
     )
 
 
-def _crowd(found: "Explanation") -> str:
+def _crowd(explanation: "Explanation") -> str:
     return (
-        f"A row that is drawn is published only as one of at least {found.k:,} drawn rows that "
-        f"look the same in every published column. For that, about {found.crowd:,.0f} rows of the "
-        "table must look like it."
+        f"A row that is drawn is published only as one of at least {explanation.k:,} drawn rows "
+        f"that look the same in every published column. For that, about {explanation.crowd:,.0f} "
+        "rows of the table must look like it."
     )
 
 
-def _odds(found: "Explanation") -> str:
-    odds = found.odds
-    rows = "row" if found.rows == 1 else "rows"
+def _odds(explanation: "Explanation") -> str:
+    odds = explanation.odds
+    rows = "row" if explanation.rows == 1 else "rows"
     return (
         "Whatever somebody knows, anything they conclude from the release is at most "
         f"{odds:.3g} times as likely with your {rows} in the table as without, and at least "
@@ -192,10 +199,10 @@ def _odds(found: "Explanation") -> str:
     )
 
 
-def _failure(found: "Explanation", facts: dict[str, Any]) -> str:
+def _failure(explanation: "Explanation", facts: dict[str, Any]) -> str:
     rare = f"once in {1 / facts['delta']:,.0f} times"
     delta = facts["exact"]["delta"]
-    if found.promise.definition == "probabilistic":
+    if explanation.promise.definition == "probabilistic":
         return (
             f"With a probability of at most {delta}, {rare}, the release is one that breaks these "
             "bounds."

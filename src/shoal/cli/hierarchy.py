@@ -183,7 +183,7 @@ def _number(name: str, text: str) -> Any:
 
 
 @app.command("show", cls=options.Command)
-def show_hierarchy(
+def show_hierarchy(  # noqa: PLR0913  its options
     file: File,
     tree: Annotated[bool, typer.Option("--tree", help="Also draw the tree.")] = False,
     most: Annotated[
@@ -281,7 +281,7 @@ def _drawn(root: "Branch") -> "Tree":
 
 
 @app.command("check", cls=options.Command)
-def check_hierarchy(
+def check_hierarchy(  # noqa: PLR0913  its options
     file: File,
     table: Annotated[
         Path | None,
@@ -406,7 +406,7 @@ def _print_problems(problems: "Problems") -> None:
 
 @making.command("intervals", cls=options.Command)
 @bundled
-def make_intervals(
+def make_intervals(  # noqa: PLR0913  its options
     low: Annotated[str | None, _number("--low", "The smallest value.")] = None,
     high: Annotated[str | None, _number("--high", "The largest value.")] = None,
     widths: Annotated[
@@ -510,7 +510,7 @@ def make_dates(
 
 @making.command("mask", cls=options.Command)
 @bundled
-def make_mask(
+def make_mask(  # noqa: PLR0913  its options
     values: Values = [],  # noqa: B006
     values_from: ValuesFrom = None,
     length: Annotated[

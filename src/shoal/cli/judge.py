@@ -70,74 +70,78 @@ def judge(
                 "give --out another name, or --force to write over it",
             )
     chosen = shoal.Recipe.load(recipe)
-    made = shoal.Release.read(release)
-    if made.certificate.recipe not in (None, chosen.digest):
+    published = shoal.Release.read(release)
+    if published.certificate.recipe not in (None, chosen.digest):
         complain("note: the release was made by another recipe, or this one has changed since")
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
     with working("judging"):
-        found = shoal.judge(table, made, classes=options.names(classes), queries=queries)
+        judgement = shoal.judge(table, published, classes=options.names(classes), queries=queries)
     if json:
-        print_json(found.to_dict())
+        print_json(judgement.to_dict())
     else:
-        show(NOTICE, "", *_pages(found, values), "", NOTICE)
+        show(NOTICE, "", *_pages(judgement, values), "", NOTICE)
     if out is not None:
-        found.write(out)
+        judgement.write(out)
         complain(f"wrote {out}, which is not for release")
 
 
-def _pages(found: "Judgement", values: int) -> "Iterator[RenderableType]":
+def _pages(judgement: "Judgement", values: int) -> "Iterator[RenderableType]":
     """The judgement as tables."""
-    yield figures(
-        ("release", f"{found.release}, by {found.method}"),
-        ("records", f"{found.records:,}"),
-        ("kept", f"{found.kept:,} ({percent(found.share)}), in {plural(found.groups, 'group')}"),
-        *([("chance of being drawn", f"{found.rate:.6g}")] if found.rate is not None else []),
-    )
-    if found.losses:
+    groups = plural(judgement.groups, "group")
+    kept = f"{judgement.kept:,} ({percent(judgement.share)}), in {groups}"
+    lines = [
+        ("release", f"{judgement.release}, by {judgement.method}"),
+        ("records", f"{judgement.records:,}"),
+        ("kept", kept),
+    ]
+    if judgement.rate is not None:
+        lines.append(("chance of being drawn", f"{judgement.rate:.6g}"))
+    yield figures(*lines)
+    if judgement.losses:
         yield title("Loss, from 0 % for the input to 100 % for nothing left")
         yield listing(
             ["", "loss", "raw"],
             *(
                 [name.replace("_", " "), percent(lost.normalised), f"{lost.raw:,.6g}"]
-                for name, lost in found.losses.items()
+                for name, lost in judgement.losses.items()
             ),
         )
-    if found.accuracies:
+    if judgement.accuracies:
         yield title("Records predicted right, by classifiers trained on")
-        yield listing(
-            ["", "", "nothing", "the input", "the release", "relative"],
-            *(
-                [one.column, one.classifier]
-                + [percent(share) for share in (one.majority, one.original, one.released)]
-                + ["none" if one.relative is None else percent(one.relative)]
-                for one in found.accuracies
-            ),
-        )
-    if found.queries:
-        yield title(f"Relative error of count queries, {found.queries.count:,} asked")
+        rows = []
+        for accuracy in judgement.accuracies:
+            shares = (accuracy.majority, accuracy.original, accuracy.released)
+            relative = "none" if accuracy.relative is None else percent(accuracy.relative)
+            rows.append([accuracy.column, accuracy.classifier, *map(percent, shares), relative])
+        yield listing(["", "", "nothing", "the input", "the release", "relative"], *rows)
+    if judgement.queries:
+        yield title(f"Relative error of count queries, {judgement.queries.count:,} asked")
         yield figures(
-            ("mean", percent(found.queries.mean)), ("median", percent(found.queries.median))
+            ("mean", percent(judgement.queries.mean)), ("median", percent(judgement.queries.median))
         )
-    if found.unknown:
+    if judgement.unknown:
         yield title("Not measured")
-        yield figures(*found.unknown.items())
-    for column in found.columns:
-        yield from _counts(column, values, found.rate is not None)
+        yield figures(*judgement.unknown.items())
+    for column in judgement.columns:
+        yield from _counts(column, values, judgement.rate is not None)
 
 
 def _counts(column: "ColumnCounts", most: int, sampled: bool) -> "Iterator[RenderableType]":
     """How many records have the most frequent values, before and after."""
     where = "by its leaves" if column.level is None else f"at level {column.level}"
     yield title(f"{column.column}, {where}: records with each value")
-    shown = sorted(column.values, key=lambda one: -one.before)[:most]
-    yield listing(
-        ["", "before", "after", *(["scaled up"] if sampled else [])],
-        *(
-            [one.value or "missing", f"{one.before:,}", f"{one.after:,.0f}"]
-            + ([f"{one.scaled:,.0f}"] if one.scaled is not None else [])
-            for one in shown
-        ),
-    )
-    if rest := len(column.values) - len(shown):
+    shown = sorted(column.values, key=lambda value: -value.before)[:most]
+    head = ["", "before", "after"]
+    if sampled:
+        head.append("scaled up")
+    rows = []
+    for value in shown:
+        row = [value.value or "missing", f"{value.before:,}", f"{value.after:,.0f}"]
+        if value.scaled is not None:
+            row.append(f"{value.scaled:,.0f}")
+        rows.append(row)
+    yield listing(head, *rows)
+    rest = len(column.values) - len(shown)
+    if rest:
         yield f"and {plural(rest, 'value')} more; --json lists them all"

@@ -256,8 +256,8 @@ def _usage(name: str, error: Any, given: list[str]) -> str | None:
         return f"{_typed(param)} is missing"
     if name == "BadParameter" and param is not None:
         for theirs, ours in _SENTENCES:
-            if found := re.fullmatch(theirs, message, re.DOTALL):
-                message = found.expand(ours)
+            if match := re.fullmatch(theirs, message, re.DOTALL):
+                message = match.expand(ours)
                 break
         return f"{_typed(param)}{_value(param, given)}: {message}"
     if name == "UsageError" and message.startswith("No such command"):
@@ -347,17 +347,17 @@ def pairs(given: Iterable[str], option: str, form: str = "column=value") -> dict
     >>> pairs(["age=integer,zip=text"], "--type")
     {'age': 'integer', 'zip': 'text'}
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in names(given):
         name, sign, value = text.rpartition("=")
         if not (sign and name.strip() and value.strip()):
             raise ParameterError(f"{option} {text!r} is not a pair", f"write it as {form}")
-        if name.strip() in found:
+        if name.strip() in values:
             raise ParameterError(
                 f"{option} names the {form.partition('=')[0].lower()} {name.strip()!r} twice"
             )
-        found[name.strip()] = value.strip()
-    return found
+        values[name.strip()] = value.strip()
+    return values
 
 
 def hierarchies(

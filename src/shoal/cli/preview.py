@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["preview"]
 
 
-def preview(
+def preview(  # noqa: PLR0913  typer reads the options from the signature
     source: Annotated[
         Path,
         typer.Argument(
@@ -77,7 +77,7 @@ def preview(
         chosen[name] = int(text)
     _require_hierarchies(table, is_recipe=method is not None)
     with working(f"grouping {table.rows:,} rows"):
-        found = preview_table(
+        result = preview_table(
             table,
             chosen,
             models=getattr(method, "models", ()),
@@ -86,13 +86,13 @@ def preview(
             groups=rows,
         )
     if json:
-        print_json(found.to_dict())
+        print_json(result.to_dict())
         return
-    show(*_pages(found))
+    show(*_pages(result))
     if method is not None:
-        show(*(f"\n{note}" for note in _notes(method, found)))
-    if found.first:
-        show(*_first_pages(found))
+        show(*(f"\n{note}" for note in _notes(method, result)))
+    if result.first:
+        show(*_first_pages(result))
 
 
 def _of_recipe(path: Path) -> "tuple[Table, Any]":
@@ -134,9 +134,9 @@ def _require_hierarchies(table: "Table", *, is_recipe: bool) -> None:
     )
 
 
-def _pages(found: "Preview") -> "Iterator[RenderableType]":
+def _pages(result: "Preview") -> "Iterator[RenderableType]":
     """The preview as tables."""
-    columns = found.columns.items()
+    columns = result.columns.items()
     yield listing(
         ["", "level", "of", "values"],
         *(
@@ -146,36 +146,36 @@ def _pages(found: "Preview") -> "Iterator[RenderableType]":
     )
     yield title("The table at these levels")
     yield figures(
-        ("records", f"{found.records:,}"),
-        ("groups", f"{found.groups:,}"),
-        ("k, the smallest group", "no records" if found.k is None else f"{found.k:,}"),
-        (f"loss ({found.loss_model})", percent(found.loss)),
+        ("records", f"{result.records:,}"),
+        ("groups", f"{result.groups:,}"),
+        ("k, the smallest group", "no records" if result.k is None else f"{result.k:,}"),
+        (f"loss ({result.loss_model})", percent(result.loss)),
     )
     yield title("With groups below k suppressed")
-    by_k = found.by_k.items()
-    yield listing(["k", *_HEAD], *([f"{k}", *_row(one, found.records)] for k, one in by_k))
-    if found.all_models is not None:
-        by_model = dict(found.by_model)
+    by_k = result.by_k.items()
+    yield listing(["k", *_HEAD], *([f"{k}", *_row(one, result.records)] for k, one in by_k))
+    if result.all_models is not None:
+        by_model = dict(result.by_model)
         if len(by_model) > 1:
-            by_model["all of them"] = found.all_models
+            by_model["all of them"] = result.all_models
         yield title("With groups suppressed that fail the models of the recipe")
         yield listing(
             ["", *_HEAD],
-            *([name, *_row(one, found.records)] for name, one in by_model.items()),
+            *([name, *_row(one, result.records)] for name, one in by_model.items()),
         )
 
 
-def _first_pages(found: "Preview") -> "Iterator[RenderableType]":
-    judged = found.all_models is not None
+def _first_pages(result: "Preview") -> "Iterator[RenderableType]":
+    judged = result.all_models is not None
     head = ["records", "kept"] if judged else ["records"]
     rows = []
-    for group in found.first:
+    for group in result.first:
         row = [f"{group.records:,}"]
         if judged:
             row.append("yes" if group.kept else "no")
         rows.append([*row, *group.values.values()])
-    yield title(f"The first {plural(len(found.first), 'group')}")
-    yield rows_of([*head, *found.columns], *rows)
+    yield title(f"The first {plural(len(result.first), 'group')}")
+    yield rows_of([*head, *result.columns], *rows)
 
 
 _HEAD = ("groups", "records", "share", "loss")
@@ -191,7 +191,7 @@ def _row(suppression: "Suppression", records: int) -> list[str]:
     ]
 
 
-def _notes(method: Any, found: "Preview") -> Iterator[str]:
+def _notes(method: Any, result: "Preview") -> Iterator[str]:
     """What the recipe has to say about a release at these levels."""
     from shoal.methods.catalogue import entry_of
 
@@ -200,13 +200,13 @@ def _notes(method: Any, found: "Preview") -> Iterator[str]:
     if not hasattr(method, "ceiling"):
         yield f"{method.name} chooses no levels: the groups of its release differ from these."
         return
-    if found.within is not None and found.allowed is not None:
-        verdict = "will do" if found.within else "will not do"
-        allowed = plural(found.allowed, "record")
+    if result.within is not None and result.allowed is not None:
+        verdict = "will do" if result.within else "will not do"
+        allowed = plural(result.allowed, "record")
         yield f"The recipe allows {allowed} to be suppressed, so these levels {verdict}."
     outside = [
         name
-        for name, level in found.levels.items()
+        for name, level in result.levels.items()
         if not method.floor.get(name, 0) <= level <= method.ceiling.get(name, level)
     ]
     if outside:

@@ -75,10 +75,8 @@ def release(
         chosen.promise(table)
     # Before anything is spent or written.
     warnings = beforehand(method, table)
-    for line in _notes_before(chosen, book, out):
-        complain(line)
-    for warning in warnings:
-        complain(f"owner only, warning: {warning}")
+    complain(*_notes_before(chosen, book, out))
+    complain(*(f"owner only, warning: {warning}" for warning in warnings))
     nodes = chosen.nodes(table)
     if nodes is not None:
         complain(f"lattice: {plural(nodes, 'node')}")
@@ -94,24 +92,20 @@ def release(
             )
     except BaseException as error:
         # That it counts as spent, also where it was stopped.
-        for note in getattr(error, "__notes__", ()):
-            complain(note)
+        complain(*getattr(error, "__notes__", ()))
         raise
     show(str(made.certificate), "")
-    for line in _notes_after(chosen, made, out, neutralise=neutralise):
-        complain(line)
-    for line in made.facts.lines():
-        if line not in warnings:
-            complain(f"owner only: {line}")
-    if not len(made.table) and table.rows:
+    complain(*_notes_after(chosen, made, out, neutralise=neutralise))
+    facts = [line for line in made.facts.lines() if line not in warnings]
+    complain(*(f"owner only: {line}" for line in facts))
+    if table.rows and not len(made.table):
         complain(_nothing(made.facts.crowd))
     if not entry_of(method.name).not_judged:
         command = shlex.join(["shoal", "judge", str(recipe), "--release", str(out)])
         complain(f"owner only, how good it is: {command}")
     if made.entry is not None and book is not None:
         complain(f"entered in {book.path} as entry {made.entry.number}")
-        for line in _entered(made.entry, override):
-            complain(line)
+        complain(*_entered(made.entry, override))
 
 
 def _notes_before(chosen: "Recipe", book: "Ledger | None", out: Path) -> "Iterator[str]":

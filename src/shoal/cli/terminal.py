@@ -113,12 +113,13 @@ def _is_plain(character: str) -> bool:
     return character.isprintable() or character == "\n"
 
 
-def complain(message: str) -> None:
-    """A message on stderr, unwrapped, so that it can be searched and copied."""
-    try:
-        print(printable(message), file=sys.stderr, flush=True)
-    except OSError:
-        abandon(sys.stderr)
+def complain(*messages: str) -> None:
+    """Messages on stderr, unwrapped, so that they can be searched and copied."""
+    for message in messages:
+        try:
+            print(printable(message), file=sys.stderr, flush=True)
+        except OSError:
+            abandon(sys.stderr)
 
 
 def warn_exposed(path: "str | os.PathLike[str]") -> None:

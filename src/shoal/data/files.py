@@ -69,7 +69,7 @@ _FOREIGN = {
 
 
 @typed
-def read(
+def read(  # noqa: PLR0913  keyword options
     path: str | os.PathLike[str],
     *,
     quasi: Iterable[str] = (),

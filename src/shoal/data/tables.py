@@ -413,7 +413,7 @@ class Table:
 
 
 @typed
-def table(  # noqa: PLR0913
+def table(  # noqa: PLR0913  keyword options
     frame: Any,
     *,
     quasi: Iterable[str] = (),

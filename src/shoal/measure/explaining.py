@@ -244,12 +244,12 @@ def explain_counts(
 def _chances(parameters: NoisyCountParameters) -> list[tuple[int, float]]:
     """The fewest records for each of some chances to be released."""
     sizes = range(parameters.k, len(parameters.withheld))
-    found: dict[int, float] = {}
+    chances: dict[int, float] = {}
     for least in CHANCES:
         size = next((size for size in sizes if parameters.chance(size) >= least), None)
         if size is not None:
-            found[size] = float(parameters.chance(size))
-    return list(found.items())
+            chances[size] = float(parameters.chance(size))
+    return list(chances.items())
 
 
 def _promise(

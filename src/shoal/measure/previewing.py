@@ -132,8 +132,8 @@ def preview(
     groups: how many of the first groups are shown
 
     >>> from shoal import demo
-    >>> found = preview(demo.table(), {"age": 2, "postcode": 1})
-    >>> found.groups > 1, found.by_k[5].records > found.by_k[2].records
+    >>> result = preview(demo.table(), {"age": 2, "postcode": 1})
+    >>> result.groups > 1, result.by_k[5].records > result.by_k[2].records
     (True, True)
     """
     chosen = _levels(table, levels or {})

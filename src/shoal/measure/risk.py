@@ -154,7 +154,7 @@ class Assessment:
 
 
 @typed
-def assess(
+def assess(  # noqa: PLR0913  all but the table are keywords that stand alone
     table: Any,
     *,
     quasi: Iterable[str] | None = None,
@@ -188,8 +188,8 @@ def assess(
 
     >>> import polars, shoal
     >>> people = polars.DataFrame({"age": ["3*", "3*", "4*", "*"], "sex": ["f", "f", "m", "*"]})
-    >>> found = assess(shoal.table(people), quasi=["age", "sex"])
-    >>> found.records, found.suppressed, found.groups, found.k, found.prosecutor.average
+    >>> result = assess(shoal.table(people), quasi=["age", "sex"])
+    >>> result.records, result.suppressed, result.groups, result.k, result.prosecutor.average
     (3, 1, 2, 1, 0.6666666666666666)
     """
     table = table if isinstance(table, Table) else tables.table(table)
@@ -509,7 +509,7 @@ def _diversity(
         return {}
     from shoal.privacy import models
 
-    found = {}
+    diversities = {}
     groups = _as_groups(counts, columns) if person is None else None
     for name in sensitive:
         ordered = table.kind(name) is not Kind.TEXT
@@ -526,7 +526,7 @@ def _diversity(
         in_order = None
         if ordered:
             in_order = models.TCloseness(name, 1, distance="ordered").achieved(groups)
-        found[name] = Diversity(
+        diversities[name] = Diversity(
             distinct=models.DistinctDiversity(name, 1).achieved(least),
             entropy=models.EntropyDiversity(name, 1).achieved(least),
             recursive=recursive if isfinite(recursive) else None,
@@ -535,7 +535,7 @@ def _diversity(
             likeness=models.BetaLikeness(name, 1).achieved(groups),
             disclosure=models.DeltaDisclosure(name, 1).achieved(groups),
         )
-    return found
+    return diversities
 
 
 class _Worst(Groups):
@@ -548,16 +548,20 @@ class _Worst(Groups):
     """
 
     def __init__(self, groups: Groups, name: str, people: Ints) -> None:
-        found = groups.histogram(name)
-        order = np.lexsort((-found.count, found.group))
-        count, group = found.count[order], found.group[order]
+        histogram = groups.histogram(name)
+        order = np.lexsort((-histogram.count, histogram.group))
+        count, group = histogram.count[order], histogram.group[order]
         before = np.cumsum(count) - count
-        starts = np.searchsorted(group, np.arange(found.groups))
+        starts = np.searchsorted(group, np.arange(histogram.groups))
         taken = np.clip(people[group] - (before - before[starts[group]]), 0, count)
-        some = taken > 0
+        is_taken = taken > 0
         self.sizes = people
         self._only = Histogram(
-            group[some], found.value[order][some], taken[some], found.groups, found.values
+            group[is_taken],
+            histogram.value[order][is_taken],
+            taken[is_taken],
+            histogram.groups,
+            histogram.values,
         )
 
     def histogram(self, name: str) -> Histogram:

@@ -157,10 +157,10 @@ def _type(table: Table, name: str) -> Kind:
 
     Only whole floats may end in .0, as other programs write them.
     """
-    own = table.kind(name)
+    declared = table.kind(name)
     texts = [text for text in table.labels(name) if text]
-    if own is not Kind.TEXT or not texts:
-        return own
+    if declared is not Kind.TEXT or not texts:
+        return declared
     for kind in (Kind.INTEGER, Kind.FLOAT, Kind.DATE):
         ending = ".0" if kind is Kind.FLOAT else ""
         try:
@@ -168,7 +168,7 @@ def _type(table: Table, name: str) -> Kind:
                 return kind
         except (ValueError, TypeError):
             continue
-    return own
+    return declared
 
 
 def _role(table: Table, name: str, kind: Kind) -> str:

@@ -62,7 +62,9 @@ def read(path: Path) -> Written:
         # Without all roles, what else is wrong cannot be said.
         return Written(path, file.digest, None, tuple(wrong))
     blamed = tuple(toml.at(place[:2]) for place in faulty)
-    wrong += [one for one in _contradictions(content) if not one.where.startswith(blamed)]
+    wrong += [
+        mistake for mistake in _contradictions(content) if not mistake.where.startswith(blamed)
+    ]
     return Written(path, file.digest, content, tuple(wrong))
 
 

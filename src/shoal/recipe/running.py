@@ -264,7 +264,7 @@ class Recipe:
     ) -> Made:
         """What `make` makes.
 
-        What is wrong with an option is told by the key that the recipe has for it.
+        An error about an option names the key that the recipe has for it.
         """
         try:
             return make()
@@ -360,11 +360,11 @@ class Recipe:
                 others=self.others,
                 provenance=Provenance(self.digest, self.path),
             )
-        made = method.release(table, progress=progress)
-        made = replace(made, certificate=replace(made.certificate, recipe=self.digest))
+        result = method.release(table, progress=progress)
+        result = replace(result, certificate=replace(result.certificate, recipe=self.digest))
         if directory is not None:
-            made.write(directory, self.format, neutralise=neutralise)
-        return made
+            result.write(directory, self.format, neutralise=neutralise)
+        return result
 
     def earlier_beside(self, directory: str | os.PathLike[str]) -> list[Path]:
         """The folders at or beside a directory with a release of the columns that this recipe
@@ -481,8 +481,8 @@ class _Examination:
         try:
             return make()
         except ShoalError as error:
-            own = f"{self.recipe.path}"
-            where = error.where.removeprefix(own).removeprefix(": ")
+            path = f"{self.recipe.path}"
+            where = error.where.removeprefix(path).removeprefix(": ")
             self.wrong.append(
                 RecipeError(
                     error.what, error.fix, where=where, option=error.option, given=error.given

@@ -215,7 +215,7 @@ class WishSection(Section):
         return Wish(self.utility, self.weights)
 
 
-# What stands in a recipe for the parameters of a thing
+# How a recipe writes the parameters of a thing
 
 
 def _one_of(choices: Choices) -> PlainValidator:
@@ -292,9 +292,9 @@ _WRITTEN: dict[object, Any] = {
     Iterable[object]: list[Any],
     Iterable[object] | None: list[Any] | None,
 }
-"""What stands in a recipe for the type of a parameter.
+"""How a recipe writes a parameter, by its type.
 
-A type that is not here stands for itself.
+A type that is not here is written as itself.
 """
 
 

@@ -170,8 +170,8 @@ def judge(
 
     >>> from shoal import KAnonymity, Optimal, demo
     >>> people = demo.table()
-    >>> found = judge(people, Optimal([KAnonymity(5)]).release(people))
-    >>> found.kept == found.records, found.losses["granularity"].normalised < 1
+    >>> judgement = judge(people, Optimal([KAnonymity(5)]).release(people))
+    >>> judgement.kept == judgement.records, judgement.losses["granularity"].normalised < 1
     (True, True)
     """
     certificate = release.certificate if isinstance(release, Release) else None
@@ -189,8 +189,8 @@ def judge(
     keep = ~_suppressed(whole, generalised)
     released = _Released(whole, mark)
     if not keep.all():
-        some = as_table(whole.frame.filter(keep.tolist()).to_native(), types=whole.types)
-        released = _Released(some, mark)
+        unsuppressed = as_table(whole.frame.filter(keep.tolist()).to_native(), types=whole.types)
+        released = _Released(unsuppressed, mark)
     columns = [column.only(keep, column.name in chosen) for column in columns]
     names = {column.name for column in generalised}
     generalised = [column for column in columns if column.name in names]
@@ -257,8 +257,8 @@ class _Column:
             return replace(self, codes=codes)
         if fixed:
             raise HierarchyError(
-                f"column {self.name!r} has '*' in rows that are not suppressed, and its level has no "
-                "such value"
+                f"column {self.name!r} has '*' in rows that are not suppressed, and its level has "
+                "no such value"
             )
         return replace(self, level=None, codes=codes)
 
@@ -327,11 +327,11 @@ def _shown(table: Table, frame: Any, levels: Mapping[str, int], mark: str | None
 
 def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _Column:
     """A released column by the level it has, or by the first one that has all its values."""
-    there, kind = shown.records([name])[0], table.kind(name)
-    own = table.count([name], {})
+    column, kind = shown.records([name])[0], table.kind(name)
+    counted = table.count([name], {})
     values = table.keys(name)
     records = np.zeros(len(values), dtype=np.int64)
-    records[own.codes[0]] = own.count
+    records[counted.codes[0]] = counted.count
     quasi = table.roles.get(name) is Role.QUASI
 
     def canonical(text: str) -> str:
@@ -359,16 +359,16 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
         place = {canonical(label): code for code, label in enumerate(labels)}
         place |= {label: code for code, label in enumerate(labels)}
         codes = np.array(
-            [place.get(text, place.get(canonical(text), -1)) for text in there.labels],
+            [place.get(text, place.get(canonical(text), -1)) for text in column.labels],
             dtype=np.int64,
         )
         strange = sum(
             code < 0 and text not in beside
-            for code, text in zip(codes.tolist(), there.labels, strict=True)
+            for code, text in zip(codes.tolist(), column.labels, strict=True)
         )
         if not strange:
             before = np.bincount(code_of, records, len(labels)).astype(np.int64)
-            return _Column(name, level, labels, before, codes[there.codes])
+            return _Column(name, level, labels, before, codes[column.codes])
     if quasi and name not in levels:
         return _Column(
             name, None, (), np.zeros(0, dtype=np.int64), np.zeros(shown.rows, dtype=np.int64)
@@ -459,17 +459,17 @@ def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
 
     Where counts are noisy, not more than there are.
     """
-    there = np.logical_and.reduce([column.before[column.codes] > 0 for column in columns])
-    if not noisy and not there.all():
+    possible = np.logical_and.reduce([column.before[column.codes] > 0 for column in columns])
+    if not noisy and not possible.all():
         raise _foreign()
-    if not there.any():
+    if not possible.any():
         return np.zeros(len(groups.sizes), dtype=np.int64)
     # A combination that no record has leads anywhere: whether it is that of the group is looked at
     # afterwards.
-    rows = [column.codes[there].astype(np.uint64) for column in columns]
-    found = groups.find(rows).clip(0, len(groups.sizes) - 1)
-    same = np.logical_and.reduce([groups.codes(j)[found] == codes for j, codes in enumerate(rows)])
-    kept = np.bincount(found[same], minlength=len(groups.sizes))
+    rows = [column.codes[possible].astype(np.uint64) for column in columns]
+    places = groups.find(rows).clip(0, len(groups.sizes) - 1)
+    same = np.logical_and.reduce([groups.codes(j)[places] == codes for j, codes in enumerate(rows)])
+    kept = np.bincount(places[same], minlength=len(groups.sizes))
     if not noisy and (not same.all() or (kept > groups.sizes).any()):
         raise _foreign()
     return np.minimum(kept, groups.sizes)
@@ -516,7 +516,7 @@ def _accuracies(
     table: Table, shown: Table, classes: str | Iterable[str], seed: int
 ) -> tuple[tuple[Accuracy, ...], dict[str, str]]:
     """The accuracies of classifiers for every class column, and why there are none for some."""
-    found: list[Accuracy] = []
+    accuracies: list[Accuracy] = []
     unknown = {}
     wanted = [classes] if isinstance(classes, str) else list(classes)
     if strange := [name for name in wanted if name not in shown.names]:
@@ -528,10 +528,12 @@ def _accuracies(
             unknown[f"classification of {name}"] = "it takes two records"
             continue
         try:
-            found += classification(table, shown, name, folds=min(FOLDS, table.rows), seed=seed)
+            accuracies += classification(
+                table, shown, name, folds=min(FOLDS, table.rows), seed=seed
+            )
         except ColumnError as error:  # it was generalised, which is not a mistake of whoever asks
             unknown[f"classification of {name}"] = str(error)
-    return tuple(found), unknown
+    return tuple(accuracies), unknown
 
 
 def _queries(

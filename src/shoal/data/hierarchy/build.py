@@ -41,7 +41,7 @@ _WIDEST = 308
 
 
 @typed
-def intervals(  # noqa: PLR0913
+def intervals(  # noqa: PLR0913  keyword options
     low: Number | None = None,
     high: Number | None = None,
     *,
@@ -432,7 +432,7 @@ COARSER: dict[str, tuple[str, ...]] = {
 
 
 @typed
-def mask(  # noqa: PLR0913
+def mask(  # noqa: PLR0913  keyword options
     values: Iterable[object] | None = None,
     *,
     length: int | None = None,

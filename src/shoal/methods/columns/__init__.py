@@ -49,7 +49,8 @@ class ColumnsFacts(Facts):
     released: int
 
     def figures(self) -> Iterator[str]:
-        records, given = plural(self.records, "record"), plural(self.projections, "projection")
+        records = plural(self.records, "record")
+        given = plural(self.projections, "projection")
         yield f"{records} gave {given}, and {self.released:,} are released"
 
 
@@ -105,7 +106,7 @@ class Columns:
 
     name: ClassVar[str] = "columns"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the parameters of the method
         self,
         epsilon: Epsilon | Exact,
         delta: Exact,

@@ -118,7 +118,7 @@ class SafePub:
 
     name: ClassVar[str] = "safepub"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the parameters of the method
         self,
         epsilon: Epsilon | Exact,
         delta: Exact,
