@@ -1,6 +1,4 @@
-"""People, not rows: repeated people are noticed, counted once, and refused where nobody says whose
-rows are whose.
-"""
+"""People, not rows: repeated people are noticed, counted once, and refused without a unit."""
 
 import json
 from collections import Counter, defaultdict
@@ -419,9 +417,7 @@ def test_no_column_of_real_tables_of_people_is_noticed(shared_data: Path, place:
 
 
 def test_an_identifying_column_beside_one_that_tells_all_rows_apart_may_repeat() -> None:
-    """It may be identifying only so as not to be released, unless it numbers people or its rows
-    agree.
-    """
+    """It may be identifying only to be left out, unless it numbers people or its rows agree."""
     one = frame(PEOPLE, 1).with_columns(row=pl.int_range(PEOPLE).cast(pl.String))
     assert noticed(one, ["age"], identifying=["row", "town", "ill"]) == []
     five = frame().drop("tag").with_columns(row=pl.int_range(PEOPLE * EACH).cast(pl.String))

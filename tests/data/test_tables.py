@@ -1,6 +1,4 @@
-"""Tables: the same data is the same column, whichever library holds it, and the same kind of
-dataframe comes back.
-"""
+"""Tables: equal data is the same column in every library, and comes back in the same library."""
 
 import datetime as dt
 from decimal import Decimal
@@ -38,8 +36,7 @@ def of(frame: Any, **options: Any) -> Column:
     return shoal.table(frame, **options).records(["a"])[0]
 
 
-# ------------------------------------------------------------------------------------------
-# the same in all libraries
+# ------------------------------------------------------------------------ the same in all libraries
 
 
 texts = st.lists(st.none() | st.text(max_size=4), max_size=12)
@@ -331,8 +328,7 @@ def test_the_dataframe_is_not_copied() -> None:
         assert shoal.table(frame).frame.to_native() is frame
 
 
-# ------------------------------------------------------------------------------------------
-# what is refused
+# ---------------------------------------------------------------------------------- what is refused
 
 
 @pytest.mark.parametrize(
@@ -471,8 +467,7 @@ def test_a_table_too_large_for_memory_is_refused_with_the_number(
         shoal.table(pl.DataFrame({"a": range(100_000)}), quasi=["a"])
 
 
-# ------------------------------------------------------------------------------------------
-# hierarchies
+# -------------------------------------------------------------------------------------- hierarchies
 
 
 AGES = Hierarchy.from_lines([["039", "30-39", "*"], ["40", "40-49", "*"]])
@@ -554,8 +549,7 @@ def test_large_hierarchies_are_looked_up_once() -> None:
     assert leaves(table, "a").tolist() == list(range(size))
 
 
-# ------------------------------------------------------------------------------------------
-# dataframes again
+# --------------------------------------------------------------------------------- dataframes again
 
 
 FRAMES: dict[str, Any] = {
@@ -628,10 +622,7 @@ def test_missing_integers_are_null(library: str) -> None:
     ],
 )
 def test_labels_that_differ_stay_different_whatever_the_type(frame: Any, labels: list[str]) -> None:
-    """Groups are counted by their labels.
-
-    Merged in the release, they would have a law that nothing was proven about.
-    """
+    """Groups are counted by their labels; once merged, no proof would cover their law."""
     assert len(set(back(frame, labels)[1])) == len(labels)
 
 
@@ -695,8 +686,7 @@ def test_a_column_taken_apart_and_put_together_is_itself(what: str, data: st.Dat
         assert same(of(again), column)
 
 
-# ------------------------------------------------------------------------------------------
-# kinds
+# -------------------------------------------------------------------------------------------- kinds
 
 
 @pytest.mark.parametrize(

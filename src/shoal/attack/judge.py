@@ -167,7 +167,7 @@ class Recollection:
             if seen is None:
                 return False
             different, power = seen
-            return different == most and power * more <= limit(size)
+            return bool(different == most and power * more <= limit(size))
 
         return cls(step, sure)
 

@@ -346,7 +346,9 @@ class _Polars:
             return _all_missing(len(series))
         if series.dtype.is_decimal():
             codes, texts = self.factorize(series.cast(pl.String))
-            decimals = [None if text is None else Decimal(str(text)) for text in texts]
+            decimals: list[object] = [
+                None if text is None else Decimal(str(text)) for text in texts
+            ]
             return codes, decimals
         if series.dtype.is_float():
             numbers = series.fill_null(float("nan")).to_numpy()

@@ -94,33 +94,20 @@ def repeated(
     # A column that is not used must not make the table invalid, so missing values are allowed here.
     whole = replace(table, missing="category")
     declared = table.having(Role.IDENTIFYING)
-    words_of: dict[str, _Words] = {}
-    for name in table.names:
-        words = _Words.of(name)
-        if words is not None:
-            words_of[name] = words
-
+    words_of = _words_of(table.names)
     suspects = list(declared)
     for name in left_out:
         if name in declared:
             continue
         if name in words_of or (quasi and _worth_a_look(table, name)):
             suspects.append(name)
-    counted: dict[str, _Identifiers] = {}
-    for name in suspects:
-        values = _Identifiers.of(whole, name)
-        if values is not None:
-            counted[name] = values
+    counted = _counted(whole, suspects)
     if not any(values.repeat for values in counted.values()):
         return ()
 
-    keys = []
-    for name in dict.fromkeys((*declared, *words_of)):
-        candidate = counted.get(name) or _Identifiers.of(whole, name)
-        if candidate is not None and candidate.values == table.rows:
-            keys.append(name)
+    known = counted | _counted(whole, [name for name in words_of if name not in counted])
+    keys = [name for name, values in known.items() if values.values == table.rows]
     has_person_key = any(name in words_of and words_of[name].tell_people for name in keys)
-
     repeating = []
     for name, values in counted.items():
         if not values.repeat:
@@ -221,6 +208,16 @@ class _Identifiers:
         return cls(table.rows - missing, values)
 
 
+def _counted(table: Table, names: Iterable[str]) -> dict[str, _Identifiers]:
+    """The identifiers in some columns, except those whose values cannot be compared."""
+    counted = {}
+    for name in names:
+        values = _Identifiers.of(table, name)
+        if values is not None:
+            counted[name] = values
+    return counted
+
+
 def _worth_a_look(table: Table, name: str) -> bool:
     """Whether a column has enough values to tell people apart, some of them more than once."""
     # Counting values is cheaper than coding the column.
@@ -268,6 +265,16 @@ class _Words:
         if words & _ID or (words & _ROWS and words & _NUMBER):
             return cls(name=False, part=False, tell_people=False)
         return None
+
+
+def _words_of(names: Iterable[str]) -> dict[str, _Words]:
+    """What the names of some columns say about people, except those that say nothing."""
+    words_of = {}
+    for name in names:
+        words = _Words.of(name)
+        if words is not None:
+            words_of[name] = words
+    return words_of
 
 
 def _agree(
