@@ -1,11 +1,14 @@
-"""All ways to give a bag of values to people, equally likely to an adversary, and what groups of
-people show in each.
+"""All ways to give a bag of values to people, and what groups of people show in each.
 
-Tests of coincident generalisation use it; exact, as he only counts.
+They are equally likely to an adversary, who only counts, so all is exact. Tests of coincident
+generalisation and of disclosure use it.
 """
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,3 +61,13 @@ def _arranged(bag: Bag) -> Iterator[Bag]:
     for value in sorted(set(bag)):
         at = bag.index(value)
         yield from ((value, *rest) for rest in _arranged(bag[:at] + bag[at + 1 :]))
+
+
+def diverse(l: int) -> Callable[[Counter[Any]], bool]:  # noqa: E741
+    """Whether the entropy of some values is at least log l, in integers."""
+
+    def test(bag: Counter[Any]) -> bool:
+        total = bag.total()
+        return bool(math.prod(n**n for n in bag.values()) * l**total <= total**total)
+
+    return test

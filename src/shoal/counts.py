@@ -157,14 +157,24 @@ def ranks(columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int]) -> n
     """For every row the rank of its codes among the distinct ones, whatever the number of
     combinations.
     """
-    rank, distinct = np.zeros(len(columns[0]) if columns else 0, dtype=np.intp), 1
+    return np.unique(_wide_keys(columns, cards), return_inverse=True)[1]
+
+
+def _wide_keys(
+    columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int]
+) -> npt.NDArray[np.int64]:
+    """One integer per row that orders rows by their codes, also where combinations of codes do not
+    fit one: keys are replaced by their ranks on the way.
+    """
+    key, distinct = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64), 1
     for column, card in zip(columns, cards, strict=True):
-        if distinct * card > _LARGEST_KEY:
-            seen, rank = np.unique(rank, return_inverse=True)
+        size = max(card, 1)
+        if distinct * size > _LARGEST_KEY:
+            seen, key = np.unique(key, return_inverse=True)
             distinct = len(seen)
-        rank = rank * card + column
-        distinct *= card
-    return np.unique(rank, return_inverse=True)[1]
+        key = key * size + column.astype(np.int64, copy=False)
+        distinct *= size
+    return key
 
 
 def _keys(codes: Sequence[Codes], cards: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -199,17 +209,9 @@ def _codes(key: npt.NDArray[np.int64], cards: Sequence[int]) -> list[Codes]:
 def _group_wide(
     codes: Sequence[Codes], cards: Sequence[int], count: npt.NDArray[np.int64] | None
 ) -> tuple[list[Codes], npt.NDArray[np.int64]]:
-    """The same where the codes of a row do not fit one integer: keys are replaced by their ranks on
-    the way.
-    """
-    rank, distinct = codes[0].astype(np.int64), max(cards[0], 1)
-    for column, card in zip(codes[1:], cards[1:], strict=True):
-        if distinct * max(card, 1) > _LARGEST_KEY:
-            seen, rank = np.unique(rank, return_inverse=True)
-            distinct = len(seen)
-        rank = rank * max(card, 1) + column.astype(np.int64, copy=False)
-        distinct *= max(card, 1)
-    _, index, inverse = np.unique(rank, return_index=True, return_inverse=True)
+    """The codes of distinct rows, and how often each occurs, where they do not fit one integer."""
+    key = _wide_keys(codes, cards)
+    _, index, inverse = np.unique(key, return_index=True, return_inverse=True)
     sizes = np.bincount(inverse, count, len(index)).astype(np.int64)
     columns = [
         column[index].astype(smallest(card)) for column, card in zip(codes, cards, strict=True)

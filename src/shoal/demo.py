@@ -3,12 +3,13 @@
 Uses `tables`, `hierarchy` and `files`; docs and tests use it. The stays are drawn by a seeded
 generator of the standard library, so that everybody has the same table. That is making data, not
 protecting it: the chance that releases are made with lives elsewhere and cannot be seeded. Nobody
-in here exists, and the postal codes are invented; how things hang together (age, sex, season, ward,
-diagnosis, length of stay) is as in real wards.
+in here exists, and the postal codes are invented; age, sex, season, ward, diagnosis and length of
+stay depend on each other as in real wards.
 """
 
 import datetime as dt
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,7 +30,8 @@ __all__ = ["hierarchies", "hospital", "table", "write"]
 QUASI = ("age", "sex", "postcode", "admitted", "ward", "insurance")
 """What a neighbour, a colleague or an employer may know about a stay."""
 
-FIRST, LAST = dt.date(2024, 1, 1), dt.date(2025, 12, 31)
+FIRST = dt.date(2024, 1, 1)
+LAST = dt.date(2025, 12, 31)
 OLDEST = 105
 LONGEST = 365
 
@@ -116,7 +118,8 @@ _PLACES = (
 )
 _POSTCODES = {prefix + end: weight for prefix, ends, weight in _PLACES for end in ends}
 
-
+_PATIENTS = range(100_000, 1_000_000)
+_WINTER = (12, 1, 2, 3)
 _NURSED = ("hip fracture", "stroke", "worn knee")
 # What can wait is not done on Sundays.
 _PLANNED = ("worn knee", "inguinal hernia", "gallstones", "prostate cancer")
@@ -136,7 +139,10 @@ def hospital(rows: int = 4000) -> "pl.DataFrame":
             "is out of range", "it takes a whole number from 0", option="rows", given=str(rows)
         )
     draw = Random(7)
-    numbers = draw.sample(range(100_000, 1_000_000), rows) if rows <= 900_000 else range(rows)
+    numbers: Sequence[int] = range(rows)
+    # As long as numbers of six digits suffice, they do not reveal the order of rows.
+    if rows <= len(_PATIENTS):
+        numbers = draw.sample(_PATIENTS, rows)
     totals = [illness.women + illness.men for illness in _ILLNESSES]
     rare = rows // 3
     records = []
@@ -166,18 +172,18 @@ def _stay(illness: _Illness, draw: Random) -> tuple[object, ...]:
     postcode = None
     if draw.random() > 0.008:
         postcode = draw.choices(list(_POSTCODES), [*_POSTCODES.values()])[0]
-    drawn = draw.expovariate(1 / illness.stay)
-    days = round(drawn * 0.6 + illness.stay * 0.4 + max(age - 75, 0) * 0.08)
+    days = _days(illness, age, draw)
     insurance = _insurance(age, postcode, draw)
     outcome = _outcome(illness, age, draw)
+    admitted = _admitted(illness, draw)
     return (
         age,
         sex,
         postcode,
-        _admitted(illness, draw),
+        admitted,
         illness.ward,
         illness.name,
-        min(max(days, 1), LONGEST),
+        days,
         insurance,
         outcome,
     )
@@ -193,6 +199,14 @@ def _age(illness: _Illness, draw: Random) -> int:
         youngest = 5
     age = round(draw.gauss(illness.age, illness.spread))
     return min(max(age, youngest), oldest)
+
+
+def _days(illness: _Illness, age: int, draw: Random) -> int:
+    """How long a stay is: partly as usual for the illness, and longer for the old."""
+    drawn = draw.expovariate(1 / illness.stay)
+    longer = max(age - 75, 0) * 0.08
+    days = round(drawn * 0.6 + illness.stay * 0.4 + longer)
+    return min(max(days, 1), LONGEST)
 
 
 def _insurance(age: int, postcode: str | None, draw: Random) -> str:
@@ -211,13 +225,16 @@ def _outcome(illness: _Illness, age: int, draw: Random) -> str:
         return "died"
     if nursed:
         return "rehabilitation"
-    return "transferred" if draw.random() < 0.03 else "home"
+    if draw.random() < 0.03:
+        return "transferred"
+    return "home"
 
 
 def _admitted(illness: _Illness, draw: Random) -> dt.date:
-    months = [illness.winter if month in (12, 1, 2, 3) else 1.0 for month in range(1, 13)]
+    months = range(1, 13)
+    weights = [illness.winter if month in _WINTER else 1.0 for month in months]
     year = draw.choice((2024, 2025))
-    month = draw.choices(range(1, 13), months)[0]
+    month = draw.choices(months, weights)[0]
     day = dt.date(year, month, draw.randint(1, 28))
     sunday = day.weekday() == 6
     if sunday and day < LAST and illness.name in _PLANNED:

@@ -32,7 +32,7 @@ def test_of_small_counts_the_ratio_may_be_anything_and_has_no_mean() -> None:
     assert found.high == inf
 
 
-def test_more_epsilon_tells_more() -> None:
+def test_a_larger_epsilon_reveals_more() -> None:
     wide, narrow = (noisy_ratio(100, 50, epsilon, 4000, Seeded(4)) for epsilon in ("0.1", 10))
     assert narrow.high - narrow.low < wide.high - wide.low
     assert str(narrow).startswith("0.500 is read off as 0.500")

@@ -52,7 +52,7 @@ def test_where_the_towns_are_released_the_attacker_has_no_more_than_the_groups(
     ] * 3
 
 
-def test_a_choice_that_does_not_depend_on_the_sensitive_column_tells_nothing_about_it() -> None:
+def test_a_choice_that_ignores_the_sensitive_column_reveals_nothing_about_it() -> None:
     method = Mondrian((KAnonymity(3),))
     possible = inputs(
         method, people(), method.release(people(["HIV", "HIV", "flu", "gout", "cold"])).table, "ill"

@@ -55,7 +55,7 @@ def test_people_who_fit_several_groups_have_no_known_group() -> None:
     assert knowledge(Mondrian((KAnonymity(3),)), released).group_of is None
 
 
-def test_only_methods_with_ranges_of_their_own_may_show_any_range() -> None:
+def test_only_methods_that_make_ranges_may_show_any_range() -> None:
     released = pl.DataFrame({"a": ["0-2"] * 2 + ["3-5"] * 4, "b": ["*"] * 6, "ill": list(ILL)})
     assert knowledge(Mondrian((KAnonymity(2),)), released).group_of is not None
     with pytest.raises(InputError, match="texts in column 'a' that its hierarchy does not have"):

@@ -227,7 +227,7 @@ def test_what_cannot_be_sampled_points_to_the_proof() -> None:
     )
     public = shoal.table(frame, quasi=["a"], hierarchies={"a": TREES["a"]})
     for size, why in ((4, "fit several"), (6, "left out by lot")):
-        method = Coincident(("1-diversity of ill",), size)  # type: ignore[arg-type]
+        method = Coincident(("1-diversity of ill",), size)
         with pytest.raises(ParameterError, match=f"{why}.*proofs/coincident"):
             expose(method, public, method.release(given).table, "ill")
 

@@ -65,7 +65,7 @@ def test_samples_of_a_method_with_coins_are_the_same_for_the_same_seed() -> None
         hierarchies={"a": TREES["a"]},
     )
     public = shoal.table(frame, quasi=["a"], hierarchies={"a": TREES["a"]})
-    method = Coincident(("2-diversity of ill",), 2, depth=1)  # type: ignore[arg-type]
+    method = Coincident(("2-diversity of ill",), 2, depth=1)
     tried = (method.release(given, Seeded(seed)).table for seed in range(99))
     released = next(
         one for one in tried if Knowledge(method, public, one, "ill").group_of is not None

@@ -37,14 +37,14 @@ THIRD, HALF = Fraction(1, 3), Fraction(1, 2)
 # The checker
 
 
-def test_duplicating_every_record_is_no_protection() -> None:
+def test_duplicating_every_record_does_not_protect() -> None:
     found = breach(lambda rows: rows * 3, ["a", "b"], 4, 3)
     assert found == Breach(("a",), "a", 3, None, ("a", "a", "a"), Fraction(1), Fraction(0), 0)
     assert "semantic 3-anonymity" in found.statement
     assert "could be replaced unnoticed by 0 of the other records, not by 2" in found.statement
 
 
-def test_replacing_each_group_by_copies_of_one_of_its_records_is_no_protection() -> None:
+def test_replacing_each_group_by_copies_of_one_of_its_records_does_not_protect() -> None:
     def first_of_group(rows: Rows, k: int = 2) -> Rows:
         return tuple(rows[i // k * k] for i in range(len(rows))) if len(rows) % k == 0 else ()
 
@@ -369,7 +369,7 @@ def test_broken_twins_of_fixed_splits_are_caught(
     assert breach(algorithm, grid(*sizes), records, k) is not None
 
 
-def test_trying_another_column_tells_that_one_was_refused() -> None:
+def test_trying_another_column_reveals_that_one_was_refused() -> None:
     def algorithm(rows: Rows) -> Hashable:
         return frozenset(boxes(rows, (2, 2), 2, "another column").items())
 

@@ -44,7 +44,7 @@ def test_a_crash_before_the_entry_is_written_repeats_identically(
     for _ in range(6):
         query = some_query(draws, audit)
         with monkeypatch.context() as patched:
-            patched.setattr(Audit, "_asked", cut)
+            patched.setattr("shoal.audit.book._ColumnQuestion.entry", cut)
             with pytest.raises(Cut):
                 audit.ask(query)
         number = len(Audit.open(place).transcript())
@@ -277,7 +277,7 @@ def test_twins_that_do_not_take_turns_are_noticed(place: str) -> None:
             decided.wait()
             with self._store.writing() as turn:
                 self._follow(turn.after(self._last))
-                asked = self._asked(question, decision, "hasty")
+                asked = question.entry(decision, "hasty")
                 turn.append(self._last, asked.what, asked.to_dict())
 
     twins = Hasty(place), Hasty(place)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,7 @@ def test_the_floor_that_is_printed_halves_the_risk(recipe: Path) -> None:
     assert isinstance(method, Personal)
     line = next(line for line in run(recipe).stdout.splitlines() if "utility = " in line)
     floor = line.split("utility = ")[1].strip()
-    facts = replace(method, utility=floor).release(table, Seeded(1)).facts
+    facts = replace(method, utility=Fraction(floor)).release(table, Seeded(1)).facts
     assert isinstance(facts, PersonalFacts)
     assert facts.risk <= tradeoff(table, method).as_it_is.risk / 2
 

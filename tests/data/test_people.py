@@ -599,7 +599,7 @@ def flat(content: Any, place: str = "") -> dict[str, Any]:
     ("options", "message"),
     [
         ({"person": "nobody"}, "no column 'nobody'"),
-        ({"person": "age"}, "quasi-identifying or sensitive too"),
+        ({"person": "age"}, "is also quasi-identifying or sensitive"),
         ({"person": "who", "household": "who"}, "named twice"),
         ({"household": "gap"}, "some of its values are missing"),
         ({"person": "gap"}, "some of its values are missing"),

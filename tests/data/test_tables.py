@@ -135,7 +135,7 @@ def test_texts_of_whole_numbers_are_coded_alike_however_they_are_spelt(
     "text",
     ["9223372036854775808", "-9223372036854775808", "0x1", "1_000", "٣", "--1", "+", "true", "NaN"],
 )
-def test_texts_that_are_no_whole_numbers_are_refused(text: str) -> None:
+def test_texts_that_are_not_whole_numbers_are_refused(text: str) -> None:
     with pytest.raises(ColumnError, match="integer"):
         of(pl.DataFrame({"a": ["1", text]}), types={"a": "integer"})
 
@@ -334,7 +334,7 @@ def test_the_dataframe_is_not_copied() -> None:
 @pytest.mark.parametrize(
     "thing", [{"a": [1]}, [1], pd.Series([1]), pl.Series([1]), np.zeros((2, 2)), "people.csv", None]
 )
-def test_what_is_no_dataframe_is_refused(thing: Any) -> None:
+def test_only_dataframes_are_accepted(thing: Any) -> None:
     with pytest.raises(ColumnError, match="is not a pandas, Polars or Arrow dataframe"):
         shoal.table(thing)
 
@@ -490,7 +490,7 @@ def test_numbers_meet_the_texts_of_a_hierarchy(values: list[Any], types: Any) ->
     assert leaves(table, "a").tolist() == [0, 1, 2]
 
 
-def test_texts_that_are_written_differently_are_different_and_the_error_tells_what_to_do() -> None:
+def test_texts_that_are_written_differently_are_different_and_the_error_has_a_fix() -> None:
     table = shoal.table(pl.DataFrame({"a": ["39", "40"]}), hierarchies={"a": AGES})
     with pytest.raises(
         HierarchyError,
@@ -643,7 +643,7 @@ def test_narrow_types_come_back_where_the_values_fit() -> None:
     assert back(pd.DataFrame({"a": [1, 2]}), ["1", "2", ""])[0].dtype == nw.Int64
 
 
-def test_the_index_of_a_pandas_dataframe_tells_nothing() -> None:
+def test_the_index_of_a_pandas_dataframe_reveals_nothing() -> None:
     made = shoal.table(FRAMES["pandas"]({"a": [1, 2]})).like({"a": ([1, 2], np.array([1, 0]))})
     assert made.index.tolist() == [0, 1]
 

@@ -23,6 +23,7 @@ from shoal.chance import Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, ParameterError, ShoalError, Stopped, TooLargeError
+from shoal.exact.numbers import Exact
 from shoal.methods import silent
 from shoal.methods.personal import People, Personal, PersonalFacts, Wish, exact
 from shoal.methods.personal.crowds import Best, Crowds, Wanted
@@ -57,6 +58,9 @@ def some_people(seed: int, rows: int | None = None) -> Table:
     )
 
 
+IMPORTANCES: list[dict[str, Exact]] = [{}, {"age": "3/2"}, {"town": 0}]
+
+
 def some_method(seed: int, **options: Any) -> Personal:
     draw = random.Random(seed)
     model: Any = draw.choice(["fixed", "uniform", "harmonic"])
@@ -70,7 +74,7 @@ def some_method(seed: int, **options: Any) -> Personal:
         measure=draw.choice(["leaves", "log", "depth"]),
         model=model,
         weights=weights,
-        importance=draw.choice([{}, {"age": "3/2"}, {"town": 0}]),
+        importance=draw.choice(IMPORTANCES),
         choice=draw.choice([None, "choice"]),
         register=some_people(seed + 1, 9) if draw.random() < 0.5 else None,
         **options,

@@ -73,6 +73,17 @@ def test_every_room_is_on_the_page() -> None:
     assert there == set(rooms())
 
 
+def test_every_file_on_the_page_exists_and_defines_what_the_page_says() -> None:
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
+    said = re.findall(r"`([\w/]+\.py)`(?: \(((?:`[\w.]+`(?:, )?)+)\))?", page)
+    assert len(said) > 20
+    for file, names in said:
+        code = (SOURCE / file).read_text(encoding="utf-8")
+        for name in re.findall(r"[\w.]+", names):
+            defined = rf"^ *(def|class) {name.rpartition('.')[2]}\b"
+            assert re.search(defined, code, re.MULTILINE), f"{file} does not define {name}"
+
+
 def test_no_room_uses_one_below_it() -> None:
     assert not below(rooms(), SOURCE)
 

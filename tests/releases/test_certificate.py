@@ -10,7 +10,8 @@ from shoal.errors import FileError
 from shoal.privacy.promises import Coincidence, Promise, Sampled, Syntactic
 from shoal.releases.certificate import DOCUMENT, Certificate, certify
 from shoal.releases.sealed import canonical, seal_of
-from tests.releases.test_release import StandIn, people
+from tests.releases.people import people
+from tests.releases.test_release import StandIn
 
 PROMISES: list[Promise] = [
     Sampled("1/3"),

@@ -1,5 +1,4 @@
-"""Releases: rows in canonical order, certificates that notice every change, files that are whole or
-not there."""
+"""Releases: certificates that notice every change, and files that are whole or not there."""
 
 import json
 import re
@@ -8,11 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
-import narwhals as nw
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -21,9 +17,8 @@ import shoal
 from shoal.chance import Chance, Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
-from shoal.data.sources import Memory
 from shoal.data.tables import Table
-from shoal.errors import ColumnError, FileError, ParameterError
+from shoal.errors import ColumnError, FileError
 from shoal.lattice import Lattice
 from shoal.measure.loss import Granularity
 from shoal.privacy.models import (
@@ -43,11 +38,7 @@ from shoal.releases.certificate import Certificate, certify, plain
 from shoal.releases.layout import assemble
 from shoal.releases.release import Release
 from shoal.releases.verification import unchecked, verify
-
-AGES = Hierarchy.from_lines(
-    [[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER
-)
-SEXES = Hierarchy.from_lines([["f", "*"], ["m", "*"]])
+from tests.releases.people import AGES, SEXES, assembled, people
 
 
 @dataclass(frozen=True)
@@ -64,33 +55,6 @@ class StandIn:
     name: ClassVar[str] = "optimal"
 
 
-def people(rows: int = 60, seed: int = 1, kind: Any = pl.DataFrame) -> Table:
-    random = np.random.default_rng(seed)
-    columns = {
-        "name": [f"person {i}" for i in range(rows)],
-        "sex": random.choice(["f", "m"], rows).tolist(),
-        "age": random.integers(0, 100, rows).tolist(),
-        "ill": random.choice(["flu", "gout", ""], rows).tolist(),
-        "paid": random.choice([1.5, 2.25], rows).tolist(),
-    }
-    return shoal.table(
-        kind(columns),
-        quasi=["sex", "age"],
-        sensitive=["ill"],
-        insensitive=["paid"],
-        identifying=["name"],
-        hierarchies={"age": AGES, "sex": SEXES},
-    )
-
-
-def made(table: Table, node: tuple[int, ...] = (0, 1), k: int = 2, suppressed: Any = "drop") -> Any:
-    lattice = Lattice(
-        table.count(table.quasi), {name: table.hierarchy(name) for name in table.quasi}
-    )
-    groups = lattice.groups(node)
-    return assemble(table, groups, groups.sizes >= k, suppressed=suppressed)
-
-
 def release(table: Table, method: StandIn | None = None, chance: Chance | None = None) -> Release:
     method = method or StandIn()
     names = tuple(str(model) for model in method.models)
@@ -103,112 +67,13 @@ def release(table: Table, method: StandIn | None = None, chance: Chance | None =
         levels={"sex": 0, "age": 1},
         whole=method.suppressed == "star",
     )
-    return Release(made(table, k=method.models[0].k, suppressed=method.suppressed), paper)
-
-
-def rows_of(frame: Any) -> list[tuple[Any, ...]]:
-    return list(nw.from_native(frame, eager_only=True).iter_rows())
-
-
-@pytest.mark.parametrize(
-    ("kind", "back"),
-    [(pl.DataFrame, pl.DataFrame), (pd.DataFrame, pd.DataFrame), (pa.table, pa.Table)],
-)
-def test_the_same_kind_of_dataframe_comes_back_in_the_tables_order_of_columns(
-    kind: Any, back: Any
-) -> None:
-    frame: Any = made(people(kind=kind))
-    assert type(frame) is back
-    wrapped = nw.from_native(frame, eager_only=True)
-    assert wrapped.columns == ["sex", "age", "ill", "paid"]
-    assert wrapped.schema["age"] == nw.String
-    assert wrapped.schema["paid"] == nw.Float64
-    if back is pd.DataFrame:
-        assert list(frame.index) == list(range(len(frame)))
-
-
-def test_released_rows_are_the_generalised_rows_of_kept_groups() -> None:
-    table = people()
-    frame = nw.to_native(table.frame)
-    general = [
-        (sex, f"{age // 10 * 10}-{age // 10 * 10 + 9}", ill or None, paid)
-        for sex, age, ill, paid in frame.select("sex", "age", "ill", "paid").iter_rows()
-    ]
-    sizes: dict[Any, int] = {}
-    for row in general:
-        sizes[row[:2]] = sizes.get(row[:2], 0) + 1
-    kept = [row for row in general if sizes[row[:2]] >= 4]
-    lost = [row for row in general if sizes[row[:2]] < 4]
-    assert kept
-    assert lost
-    order = [repr(row) for row in kept]
-    assert sorted(map(repr, rows_of(made(table, k=4)))) == sorted(order)
-    starred = rows_of(made(table, k=4, suppressed="star"))
-    assert sorted(map(repr, starred)) == sorted(
-        [*order, *(repr(("*", "*", *row[2:])) for row in lost)]
-    )
-
-
-@given(
-    st.integers(1, 60), st.integers(0, 10**6), st.sampled_from(["drop", "star"]), st.integers(1, 5)
-)
-def test_the_order_of_the_input_changes_nothing(
-    rows: int, seed: int, suppressed: str, k: int
-) -> None:
-    table = people(rows)
-    order = np.random.default_rng(seed).permutation(rows)
-    shuffled = replace(table, source=Memory(table.frame[order]))
-    assert rows_of(made(table, k=k, suppressed=suppressed)) == rows_of(
-        made(shuffled, k=k, suppressed=suppressed)
-    )
-
-
-def test_text_that_stands_for_one_value_is_written_in_one_way() -> None:
-    for order in ([0, 1], [1, 0]):
-        frame = pl.DataFrame({"sex": ["f", "f"], "paid": ["7", "007"]})[order]
-        table = shoal.table(
-            frame,
-            quasi=["sex"],
-            sensitive=["paid"],
-            hierarchies={"sex": SEXES},
-            types={"paid": "integer"},
-        )
-        assert [str(row[1]) for row in rows_of(made(table, (0,), 1))] == ["7", "7"]
-
-
-def test_a_label_that_is_a_star_already_is_not_made_twice() -> None:
-    table = people()
-    frame = nw.from_native(made(table, (1, 1), k=5, suppressed="star"), eager_only=True)
-    assert set(frame["sex"].to_list()) == {"*"}
-    rows = rows_of(made(table, (1, 1), k=5, suppressed="star"))
-    stars = [row for row in rows if row[1] == "*"]
-    assert rows[-len(stars) :] == stars
-
-
-def test_nodes_whose_codes_fit_no_integer_are_assembled_too() -> None:
-    wide = Hierarchy.from_lines([[str(i), "*"] for i in range(1000)], Kind.INTEGER)
-    names = [f"q{i}" for i in range(8)]
-    random = np.random.default_rng(3)
-    values = random.integers(0, 1000, (50, 8))
-    frame = pl.DataFrame(
-        dict(zip(names, np.vstack([values, values, values[:3]]).T.tolist(), strict=True))
-    )
-    table = shoal.table(frame, quasi=names, hierarchies=dict.fromkeys(names, wide))
-    lattice = Lattice(table.count(names), {name: table.hierarchy(name) for name in names})
-    groups = lattice.groups((0,) * 8)
-    seen = {tuple(map(int, row)) for row in rows_of(assemble(table, groups, groups.sizes >= 3))}
-    assert seen == {tuple(row) for row in values[:3].tolist()}
+    return Release(assembled(table, k=method.models[0].k, suppressed=method.suppressed), paper)
 
 
 def test_nothing_leaves_when_every_column_is_identifying() -> None:
     table = shoal.table(pl.DataFrame({"name": ["a"]}), identifying=["name"])
     with pytest.raises(ColumnError, match="identifying"):
         certify(table, StandIn(), Sampled(1), Chance())
-
-
-def test_an_unknown_way_to_suppress_is_refused() -> None:
-    with pytest.raises(ParameterError, match="'drop' or 'star'"):
-        made(people(), suppressed="hide")
 
 
 def test_a_certificate_reads_back_and_reads_well() -> None:
@@ -309,7 +174,7 @@ def test_a_table_that_does_not_keep_the_promise_fails_though_the_digest_is_right
     levels = {"sex": 0, "age": 1}
     promise = Syntactic(("5-anonymity",))
     paper = certify(table, StandIn((KAnonymity(5),)), promise, Chance(), levels=levels)
-    path = Release(made(table, k=4), paper).write(tmp_path)
+    path = Release(assembled(table, k=4), paper).write(tmp_path)
     failures = verify(tmp_path / "certificate.json", path)
     assert len(failures) == 1
     assert "k-anonymity" in failures[0]
@@ -371,7 +236,7 @@ def test_a_hierarchy_read_off_the_rows_is_not_on_the_certificate(tmp_path: Path)
     promise = Syntactic(tuple(map(str, models)))
     method = StandIn(models, suppression=Fraction(0))
     paper = certify(table, method, promise, Chance(), levels={"sex": 0}, whole=True)
-    path = Release(made(table, (0,)), paper).write(tmp_path)
+    path = Release(assembled(table, (0,)), paper).write(tmp_path)
     assert "secret" not in (tmp_path / "certificate.json").read_text(encoding="utf-8")
     assert "t-closeness (column = ill, t = 0, distance = equal)" in unchecked(paper)
     assert verify(tmp_path / "certificate.json", path) == []
@@ -418,12 +283,6 @@ def test_parameters_become_plain_data() -> None:
     ]  # fmt: skip
     assert plain(AGES) == "Hierarchy"
     assert plain(people().count(["sex"])) == "Counts"
-
-
-@pytest.mark.slow
-def test_a_million_rows_are_assembled() -> None:
-    table = people(1_000_000)
-    assert len(made(table)) == 1_000_000
 
 
 ILLS = Hierarchy.from_lines([["flu", "lung", "*"], ["cold", "lung", "*"], ["gout", "joint", "*"]])

@@ -79,7 +79,7 @@ def test_every_point_is_the_lowest_risk_at_its_floor(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_point_is_what_a_release_at_that_floor_has(seed: int) -> None:
+def test_a_point_equals_the_release_at_its_floor(seed: int) -> None:
     table, method = some_people(seed, 12), replace(some_method(seed), choice=None, wishes={})
     for point in tradeoff(table, method, ["0.3", "0.6", "0.9"]).points:
         facts = replace(method, utility=point.floor).release(table, Seeded(1)).facts

@@ -48,7 +48,8 @@ def posterior(
     left.subtract(known)
     fakes = sum(shown.values()) - size
     people = size - len(known)
-    if fakes < 0 or people < 1 or min(left.values(), default=0) < 0:
+    too_many_known = min(left.values(), default=0) < 0
+    if fakes < 0 or people < 1 or too_many_known:
         raise ParameterError(
             "no bucket has these people and values",
             "`shown` has a value for each of `size` people, those of the `known` ones among them,"
@@ -165,7 +166,7 @@ def _surest(
 
     A value that is shown several times is real, and known others are best spent on other values.
     So they are for a value that is shown once: first on those that are shown several times, which
-    tells nothing of it, then on those of least odds, as what is left is then more likely to be
+    reveals nothing about it, then on those of least odds, as what is left is then more likely to be
     fake. `singles` are the odds of the values that are shown once.
     """
     if not fakes:

@@ -13,7 +13,7 @@ What is run must be deterministic apart from its chance. Uses `shoal.chance`; `e
 `semantic` and tests use it.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -113,9 +113,9 @@ def exp(x: Fraction) -> Interval:
     down = Context(prec=_DIGITS, rounding=ROUND_FLOOR)
     up = Context(prec=_DIGITS, rounding=ROUND_CEILING)
     numerator, denominator = Decimal(x.numerator), Decimal(x.denominator)
-    low = down.next_minus(down.exp(down.divide(numerator, denominator)))
-    high = up.next_plus(up.exp(up.divide(numerator, denominator)))
-    return Interval(Fraction(low), Fraction(high))
+    low = down.exp(down.divide(numerator, denominator))
+    high = up.exp(up.divide(numerator, denominator))
+    return Interval(Fraction(down.next_minus(low)), Fraction(up.next_plus(high)))
 
 
 class _Cut(BaseException):
@@ -157,7 +157,10 @@ class Enumerated(Chance):
         if self._at == len(self._path):
             if self.weight.high < self._cut:
                 raise _Cut
-            options = [(at, self.weight * each) for at, each in enumerate(weights) if each.high > 0]
+            options = []
+            for option, weight in enumerate(weights):
+                if weight.high > 0:
+                    options.append((option, self.weight * weight))
             self._path.append(_Branching(0, len(weights), options))
         here = self._path[self._at]
         assert here.number == len(weights), "what is run must be deterministic apart from chance"
@@ -166,7 +169,13 @@ class Enumerated(Chance):
         return option
 
     def coin(self, probability: Interval) -> bool:
-        return self.branch([probability, ONE - probability]) == 0
+        sides = [probability, ONE - probability]
+        return self.branch(sides) == 0
+
+    def coins(self, probabilities: Iterable[Interval]) -> Bools:
+        """A coin for each of several probabilities, one after the other."""
+        sides = [self.coin(probability) for probability in probabilities]
+        return np.array(sides, dtype=np.bool_)
 
     def bytes(self, size: int) -> bytes:
         raise AssertionError("a draw of bytes has too many outcomes to enumerate")
@@ -176,7 +185,8 @@ class Enumerated(Chance):
         return "0" * 32
 
     def below(self, n: int) -> int:
-        return self.branch([point(Fraction(1, n))] * n)
+        each = point(Fraction(1, n))
+        return self.branch([each] * n)
 
     def belows(self, n: int, size: int) -> Ints:
         numbers = [self.below(n) for _ in range(size)]
@@ -184,33 +194,40 @@ class Enumerated(Chance):
 
     def weighted(self, sums: npt.NDArray[Any]) -> int:
         steps = [int(step) for step in np.diff(sums, prepend=0)]
-        return self.branch([point(Fraction(step, sum(steps))) for step in steps])
+        total = sum(steps)
+        weights = [point(Fraction(step, total)) for step in steps]
+        return self.branch(weights)
 
     def permutation(self, n: int) -> Ints:
         return self.choice(n, n)
 
     def choice(self, n: int, size: int) -> Ints:
         left = list(range(n))
-        chosen = [left.pop(self.below(len(left))) for _ in range(size)]
+        chosen = []
+        for _ in range(size):
+            place = self.below(len(left))
+            chosen.append(left.pop(place))
         return np.array(chosen, dtype=np.int64)
 
     def choices(self, sizes: Ints, most: int) -> Bools:
-        chosen = [np.ones(size, dtype=np.bool_) for size in np.asarray(sizes).tolist()]
-        for members in chosen:
-            if len(members) > most:
+        # An empty array first, as there may be no sizes.
+        chosen = [np.zeros(0, dtype=np.bool_)]
+        for size in np.asarray(sizes).tolist():
+            members = np.ones(size, dtype=np.bool_)
+            if size > most:
+                subsets = list(combinations(range(size), most))
+                picked = subsets[self.below(len(subsets))]
                 members[:] = False
-                picks = list(combinations(range(len(members)), most))
-                members[list(picks[self.below(len(picks))])] = True
-        return np.concatenate([*chosen, np.zeros(0, dtype=np.bool_)])
+                members[list(picked)] = True
+            chosen.append(members)
+        return np.concatenate(chosen)
 
     def bernoulli(self, probability: Fraction, size: int) -> Bools:
-        weight = point(probability)
-        coins = [self.coin(weight) for _ in range(size)]
-        return np.array(coins, dtype=np.bool_)
+        return self.coins([point(probability)] * size)
 
     def bernoullis(self, numerators: npt.NDArray[Any], denominator: int) -> Bools:
-        probabilities = [point(Fraction(n, denominator)) for n in numerators.tolist()]
-        return np.array([self.coin(each) for each in probabilities], dtype=np.bool_)
+        probabilities = [Fraction(n, denominator) for n in numerators.tolist()]
+        return self.coins(map(point, probabilities))
 
     def binomial(self, trials: Ints, probability: Fraction) -> Ints:
         numbers = np.asarray(trials).tolist()
@@ -219,7 +236,7 @@ class Enumerated(Chance):
 
     def bernoullis_exp(self, multiples: Any, rate: Fraction) -> Bools:
         probabilities = [exp(-rate * int(multiple)) for multiple in multiples]
-        return np.array([self.coin(each) for each in probabilities], dtype=np.bool_)
+        return self.coins(probabilities)
 
     def _exp_within_one(self, numerators: npt.NDArray[Any], denominator: int) -> Bools:
         return Enumerated.bernoullis_exp(self, numerators, Fraction(1, denominator))
@@ -227,7 +244,8 @@ class Enumerated(Chance):
     def discrete_laplaces(self, scale: Fraction, size: int) -> Ints:
         """Values far from 0 that together weigh less than a tenth of the cut are left out."""
         values, weights = _laplace(Fraction(scale), self._cut / 10)
-        drawn = [values[self.branch(weights)] for _ in range(size)]
+        places = [self.branch(weights) for _ in range(size)]
+        drawn = [values[place] for place in places]
         return np.array(drawn, dtype=np.int64)
 
     def permute_and_flip_lazily(
@@ -238,7 +256,8 @@ class Enumerated(Chance):
         rate: Fraction,
     ) -> int:
         scores = _scores(bounds, best, score)
-        return self.branch(flipped([exp(rate * (each - best)) for each in scores]))
+        turns = [exp(rate * (each - best)) for each in scores]
+        return self.branch(flipped(turns))
 
     def exponential_lazily(
         self,
@@ -255,7 +274,8 @@ class Enumerated(Chance):
 
 def shipped(*draws: str) -> type[Enumerated]:
     """An `Enumerated` in which these draws run as shipped, on the other draws."""
-    return type("Shipped", (Enumerated,), {name: getattr(Chance, name) for name in draws})
+    methods = {name: getattr(Chance, name) for name in draws}
+    return type("Shipped", (Enumerated,), methods)
 
 
 def law(
@@ -291,7 +311,7 @@ def flipped(probabilities: Sequence[Interval]) -> list[Interval]:
     p_i ∫ ∏_{j≠i} (1 − p_j t) dt.
     """
     selected = []
-    for i, own in enumerate(probabilities):
+    for i, probability in enumerate(probabilities):
         # The product's coefficients without their signs, which alternate.
         symmetric = [ONE]
         for other in (*probabilities[:i], *probabilities[i + 1 :]):
@@ -301,8 +321,12 @@ def flipped(probabilities: Sequence[Interval]) -> list[Interval]:
         parts = []
         for power, coefficient in enumerate(symmetric):
             parts.append(coefficient * point(Fraction(1, power + 1)))
-        integral = sum(parts[::2], ZERO) - sum(parts[1::2], ZERO)
-        selected.append(own * Interval(max(integral.low, Fraction(0)), integral.high))
+        positive = sum(parts[::2], ZERO)
+        negative = sum(parts[1::2], ZERO)
+        integral = positive - negative
+        # Rounding may lead below 0, which no integral here is.
+        at_least = max(integral.low, Fraction(0))
+        selected.append(probability * Interval(at_least, integral.high))
     return selected
 
 
@@ -310,12 +334,14 @@ def standard(
     one: dict[Outcome, Interval], other: dict[Outcome, Interval], growth: Interval
 ) -> Interval:
     """The least δ with P₁(S) ≤ growth · P₂(S) + δ for all sets S of outcomes; growth is e^ε."""
-    excess = [weight - growth * other.get(outcome, ZERO) for outcome, weight in one.items()]
-    zero = Fraction(0)
-    return Interval(
-        sum((max(e.low, zero) for e in excess), zero),
-        sum((max(e.high, zero) for e in excess), zero),
-    )
+    at_least = at_most = Fraction(0)
+    for outcome, weight in one.items():
+        excess = weight - growth * other.get(outcome, ZERO)
+        if excess.low > 0:
+            at_least += excess.low
+        if excess.high > 0:
+            at_most += excess.high
+    return Interval(at_least, at_most)
 
 
 def probabilistic(
@@ -344,7 +370,8 @@ def _scores(bounds: Any, best: int, score: Callable[[int], int]) -> list[int]:
 
 @lru_cache(maxsize=1000)
 def _binomial(n: int, p: Fraction) -> list[Interval]:
-    hit, miss = Fraction(p), 1 - Fraction(p)
+    hit = Fraction(p)
+    miss = 1 - hit
     weights = []
     for hits in range(n + 1):
         weight = comb(n, hits) * hit**hits * miss ** (n - hits)

@@ -8,7 +8,7 @@ counted, value by value. Uses `judge`; `mondrian` and `optimal` use it.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 from math import factorial, prod
 from operator import add
 from typing import Any, NamedTuple, TypeAlias
@@ -125,12 +125,15 @@ class _Counting:
         self.steps_left = most
         self.refused = refused
         # Candidates share parts, which are looked at once.
-        self.parts = sorted({part for candidate in problem.candidates for part in candidate})
+        every_part = chain.from_iterable(problem.candidates)
+        self.parts = sorted(set(every_part))
         self.sizes = [sum(problem.classes[at].size for at in part) for part in self.parts]
         place = {part: at for at, part in enumerate(self.parts)}
         self.candidates = [[place[part] for part in each] for each in problem.candidates]
         self.classes_of = _classes_of(problem)
-        totals = np.array(problem.bags, dtype=np.int64).sum(axis=0).tolist()
+        self.class_sizes = [people.size for people in problem.classes]
+        bags = np.array(problem.bags, dtype=np.int64)
+        totals = bags.sum(axis=0).tolist()
         occurring = [value for value, often in enumerate(totals) if often]
         self.values = sorted(occurring, key=lambda value: -totals[value])
         self.totals = [totals[value] for value in self.values]
@@ -170,7 +173,9 @@ class _Counting:
             states = ahead[-1]
             # Before they are made: there may be too many.
             self._pay(sum(self._number_of_steps(filled, at) for filled, _ in states))
-            steps = [step for state in states for step in self._steps(state, at)]
+            steps: list[_Step] = []
+            for state in states:
+                steps.extend(self._steps(state, at))
             reached: dict[_State, int] = {}
             for step in steps:
                 more = states[step.before] * step.number
@@ -186,10 +191,11 @@ class _Counting:
         for state, mask in masks.items():
             totals[mask] = totals.get(mask, 0) + reached[state]
         values = len(self.problem.bags[0])
-        return {
-            mask: CountedWays(number, [[0] * values for _ in self.problem.classes])
-            for mask, number in totals.items()
-        }
+        tallies = {}
+        for mask, number in totals.items():
+            has = [[0] * values for _ in self.problem.classes]
+            tallies[mask] = CountedWays(number, has)
+        return tallies
 
     def _pay(self, steps: int) -> None:
         self.steps_left -= steps
@@ -220,7 +226,7 @@ class _Counting:
     def _rooms(self, filled: _Filled, at: int) -> Iterator[tuple[int, tuple[int, ...]]]:
         """In every group how often a value is to be given, and the room that its classes have."""
         for classes, bag in zip(self.classes_of, self.problem.bags, strict=True):
-            room = tuple(self.problem.classes[each].size - filled[each] for each in classes)
+            room = tuple(self.class_sizes[each] - filled[each] for each in classes)
             yield bag[self.values[at]], room
 
     def _remembered(
@@ -246,21 +252,23 @@ class _Counting:
             remembered, holds = self._remembered_of[key]
             now.append(remembered)
             sure.append(holds)
-        if self.refused and any(all(sure[part] for part in parts) for parts in self.candidates):
+        if self.refused and self._accepts(sure):
             return None
         if now.count(FAILED) > seen.count(FAILED):
             self._forget(now)
         return tuple(now)
 
+    def _accepts(self, sure: Sequence[bool]) -> bool:
+        """Whether some candidate is sure to be accepted."""
+        return any(all(sure[part] for part in parts) for parts in self.candidates)
+
     def _forget(self, now: list[Any]) -> None:
         """Once one part of a candidate has failed, its other parts do not matter for it."""
-        lost = [any(now[part] == FAILED for part in parts) for parts in self.candidates]
-        needed = {
-            part
-            for failed, parts in zip(lost, self.candidates, strict=True)
-            if not failed
-            for part in parts
-        }
+        needed: set[int] = set()
+        for parts in self.candidates:
+            failed = any(now[part] == FAILED for part in parts)
+            if not failed:
+                needed.update(parts)
         for part in range(len(now)):
             if part not in needed:
                 now[part] = FAILED
@@ -303,11 +311,14 @@ class _Counting:
 
     def _accepted(self, states: Sequence[_State]) -> dict[_State, int]:
         """For every final state the candidates all parts of which satisfy the models."""
-        asked = {seen for _, every in states for seen in every if seen != FAILED}
+        asked: set[Any] = set()
+        for _, every in states:
+            asked.update(every)
+        asked.discard(FAILED)
         # In an order that does not depend on hashes; what is remembered may be of any type.
         ordered = sorted(asked, key=repr)
-        held = self.judge.hold([self._bag(seen) for seen in ordered])
-        good = dict(zip(ordered, held, strict=True))
+        bags = [self._bag(seen) for seen in ordered]
+        good = dict(zip(ordered, self.judge.hold(bags), strict=True))
         good[FAILED] = False
 
         def mask(every: Sequence[Any]) -> int:
@@ -356,7 +367,8 @@ def _spreads(number: int, room: tuple[int, ...]) -> tuple[tuple[tuple[int, ...],
                 yield (left,)
             return
         for taken in range(min(left, room[at]) + 1):
-            yield from ((taken, *rest) for rest in given(left - taken, at + 1))
+            for rest in given(left - taken, at + 1):
+                yield (taken, *rest)
 
     return tuple((people, orders_of(people)) for people in given(number, 0))
 
@@ -368,7 +380,10 @@ def _number_of_spreads(number: int, room: tuple[int, ...]) -> int:
     for space in room:
         # In how many ways `left` values fit, once this class takes up to its space of them.
         before = ways_to
-        ways_to = [sum(before[max(left - space, 0) : left + 1]) for left in range(number + 1)]
+        ways_to = []
+        for left in range(number + 1):
+            fewest = max(left - space, 0)
+            ways_to.append(sum(before[fewest : left + 1]))
     return ways_to[number]
 
 
@@ -383,18 +398,24 @@ def drawn(
     Of `tries` assignments, only those in which every candidate is refused are kept.
     """
     values = len(problem.bags[0])
-    has = np.zeros((tries, len(problem.classes), values), dtype=np.int64)
+    sizes = [people.size for people in problem.classes]
+    has = np.zeros((tries, len(sizes), values), dtype=np.int64)
     for bag, members in zip(problem.bags, _classes_of(problem), strict=True):
-        left = np.tile(np.array(bag, dtype=np.int64), (tries, 1))
+        line = np.array(bag, dtype=np.int64)
+        left = np.tile(line, (tries, 1))
         for each in members:
-            has[:, each] = _taken(left, problem.classes[each].size, source)
+            has[:, each] = _taken(left, sizes[each], source)
             left -= has[:, each]
+
     refused = np.ones(tries, dtype=np.bool_)
     for candidate in problem.candidates:
-        held = [judge.holds(has[:, list(part)].sum(axis=1)) for part in candidate]
-        refused &= ~np.all(held, axis=0)
+        accepted = np.ones(tries, dtype=np.bool_)
+        for part in candidate:
+            bags = has[:, list(part)].sum(axis=1)
+            accepted &= judge.holds(bags)
+        refused &= ~accepted
+
     kept = has[refused]
-    sizes = [people.size for people in problem.classes]
     person = source.integers(0, sizes, (len(kept), len(sizes)))
     # If the people of a class stand in the order of their values, the values that are all before
     # the drawn person are those whose cumulated number does not exceed the person's place.
@@ -413,7 +434,8 @@ def _taken(left: Ints, people: int, source: np.random.Generator) -> Ints:
     for value in range(left.shape[1]):
         here = left[:, value]
         rest = rest - here
-        drawn_here = source.hypergeometric(here, rest, np.minimum(wanted, here + rest))
+        draws = np.minimum(wanted, here + rest)
+        drawn_here = source.hypergeometric(here, rest, draws)
         taken[:, value] = np.where(wanted > 0, drawn_here, 0)
         wanted = wanted - taken[:, value]
     return taken

@@ -57,13 +57,15 @@ class Inputs:
         knowledge = self.knowledge
         left_out = knowledge.left_out
         if left_out:
+            # Those who were left out have any bag of the released values.
             bags = comb(len(knowledge.keys) + left_out - 1, left_out)
             if bags > LARGEST:
                 return bags
             groups = comb(knowledge.people.rows, left_out)
             return sum(map(orders_of, self._bags())) * groups
         if knowledge.group_of is None:
-            return orders_of(knowledge.bags.sum(axis=0).tolist())
+            everyone = knowledge.bags.sum(axis=0).tolist()
+            return orders_of(everyone)
         return prod(map(orders_of, knowledge.bags.tolist()))
 
     def _bags(self) -> Iterator[list[int]]:
@@ -95,8 +97,8 @@ class Inputs:
         keys = self.knowledge.keys
         orders_of_groups = []
         for bag in self.knowledge.bags.tolist():
-            occurring = {key: often for key, often in zip(keys, bag, strict=True) if often}
-            orders_of_groups.append(list(orders(Counter(occurring))))
+            often = Counter(dict(zip(keys, bag, strict=True)))
+            orders_of_groups.append(list(orders(often)))
         members: list[list[int]] = [[] for _ in orders_of_groups]
         for row, group in enumerate(group_of):
             members[group].append(row)
@@ -124,7 +126,9 @@ def named(inputs: int) -> str:
     >>> named(12_000), named(10**40)
     ('12,000', '10^15')
     """
-    return f"{inputs:,}" if inputs < _UNNAMED else "10^15"
+    if inputs < _UNNAMED:
+        return f"{inputs:,}"
+    return "10^15"
 
 
 @dataclass(frozen=True)
@@ -142,7 +146,8 @@ def possible(knowledge: Knowledge, kind: type[Enumerated] = Enumerated) -> Itera
     require_few(inputs.number)
     target: tuple[tuple[str, ...], ...] | None = None
     for values, prior in inputs:
-        for outcome, weight in law(partial(_outcome, knowledge, values), kind).items():
+        outcomes = law(partial(_outcome, knowledge, values), kind)
+        for outcome, weight in outcomes.items():
             if outcome is None:
                 continue
             if target is None:
@@ -183,8 +188,9 @@ def enumerated(knowledge: Knowledge, kind: type[Enumerated] = Enumerated) -> Att
         weight = candidate.prior * candidate.weight
         total += weight
         for person, group in enumerate(candidate.groups):
+            # A person who was left out is in no group.
             if group < 0:
-                continue  # left out
+                continue
             _add(weight_of_value[person], candidate.values[person], weight)
             _add(weight_of_group[person], group, weight)
     if not total:

@@ -48,7 +48,11 @@ class NoisyRatio:
 
 @typed
 def noisy_ratio(
-    x: int, y: int, epsilon: Exact, trials: int = 10_000, chance: Chance | None = None
+    x: int,
+    y: int,
+    epsilon: Exact,
+    trials: int = 10_000,
+    chance: Chance | None = None,
 ) -> NoisyRatio:
     """What someone infers from two noisy answers.
 
@@ -74,7 +78,8 @@ def noisy_ratio(
     above = ill + source.discrete_laplaces(scale, number)
     ratio = np.full(number, np.inf)
     np.divide(above, below, out=ratio, where=below > 0)
-    low, median, high = np.quantile(ratio, [0.025, 0.5, 0.975], method="nearest").tolist()
+    quantiles = np.quantile(ratio, [0.025, 0.5, 0.975], method="nearest")
+    low, median, high = quantiles.tolist()
     noise = 2 * float(scale) ** 2 / people**2
     share = ill / people
     return NoisyRatio(

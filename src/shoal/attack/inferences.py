@@ -92,7 +92,11 @@ class Inference:
     @property
     def most_telling(self) -> Any:
         """The value with the largest gain; of several, the last in the order of their texts."""
-        return max(self.inherent, key=lambda value: (self.gain_of(value), str(value)))
+
+        def order(value: Any) -> tuple[Fraction, str]:
+            return self.gain_of(value), str(value)
+
+        return max(self.inherent, key=order)
 
 
 @owner_only
@@ -199,7 +203,9 @@ class AttackResult:
 def _exposed_record(people: Table, row: int, inference: Inference) -> ExposedRecord:
     value = inference.most_telling
     known = people.frame[[row], :].rows(named=True)[0]
-    public = {name: "" if cell is None else str(cell) for name, cell in known.items()}
+    public = {}
+    for name, cell in known.items():
+        public[name] = "" if cell is None else str(cell)
     return ExposedRecord(
         row=row + 1,
         public=public,

@@ -45,7 +45,7 @@ class Judge:
     """Which bags of values satisfy all models.
 
     total: how often every value occurs in the table
-    leaf: the code that models know every value by, of so many `leaves`
+    leaf: the code that models know every value by, below `leaves`
     """
 
     def __init__(
@@ -79,7 +79,9 @@ class Judge:
         """Which bags (one line per bag, one column per value) satisfy all models in the table."""
         # Some models compare a group with the whole table. The bags may not fit into it together,
         # so they are judged in a table that repeats it: its shares are the same.
-        repeats = (-(-bags // self.total)).max(axis=1).sum() + 1
+        # Rounded up: the tables that each bag needs.
+        tables = -(-bags // self.total)
+        repeats = tables.max(axis=1).sum() + 1
         rest = repeats * self.total - bags.sum(axis=0)
         every = np.vstack([bags, rest])
         bag, value = np.nonzero(every)
@@ -102,7 +104,8 @@ class Judge:
         scale = min(exact, _FINEST)
         # A value that is possible at all must not be rounded away.
         bag = [max(round(share * scale), 1) if share else 0 for share in belief]
-        return bool(self.holds(np.array([bag], dtype=np.int64))[0])
+        bags = np.array([bag], dtype=np.int64)
+        return bool(self.holds(bags)[0])
 
 
 @dataclass(frozen=True)
@@ -161,18 +164,31 @@ class Recollection:
             return min(different + 1, most), power
 
         def sure(seen: Any, size: int, more: int) -> bool:
-            return seen is not None and seen[0] == most and seen[1] * more <= limit(size)
+            if seen is None:
+                return False
+            different, power = seen
+            return different == most and power * more <= limit(size)
 
         return cls(step, sure)
 
 
-def _with_frequency(seen: Any, value: int, often: int, size: int) -> Any:
+def _with_frequency(
+    seen: Any,
+    value: int,
+    often: int,
+    size: int,
+) -> Any:
     """All frequencies, where it does not matter which value has which."""
     frequencies = () if seen is None else seen
     return tuple(sorted((*frequencies, often)))
 
 
-def _with_value(seen: Any, value: int, often: int, size: int) -> Any:
+def _with_value(
+    seen: Any,
+    value: int,
+    often: int,
+    size: int,
+) -> Any:
     """All frequencies with their values."""
     pairs = () if seen is None else seen
     return (*pairs, (value, often))

@@ -5,11 +5,11 @@ values, and the method, which can be run again. Uses the tables and the methods'
 `enumeration`, `sampling`, `mondrian` and `optimal` use it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -38,6 +38,8 @@ Values: TypeAlias = tuple[Value, ...]
 Label: TypeAlias = tuple[str, ...]
 """What a released group shows, column by column."""
 
+V = TypeVar("V")
+
 WHO = "\0who"
 """A column with everyone's number; no column of a table is called that."""
 
@@ -60,14 +62,15 @@ class Knowledge:
     hierarchy: Hierarchy | None = None
 
     def __post_init__(self) -> None:
-        if self.column in self.people.names or self.column not in self.frame.columns:
+        known = self.column in self.people.names
+        if known or self.column not in self.frame.columns:
             raise ColumnError(
                 f"column {self.column!r} must be in the release, and not among what is known of the"
                 " people",
                 "name the sensitive column of the release, and leave it out of `people`",
             )
-        everyone_released = self.left_out == 0
-        if not everyone_released and (self.left_out < 0 or not self.entry.leaves_out):
+        most_left_out = self.people.rows if self.entry.leaves_out else 0
+        if not 0 <= self.left_out <= most_left_out:
             raise ColumnError(
                 f"there are {self.people.rows:,} people and {len(self.frame):,} released records",
                 "give the people of the release; the attack needs all of them to be released",
@@ -131,23 +134,27 @@ class Knowledge:
     @cached_property
     def group_of_record(self) -> Ints:
         """The group of every released record."""
-        return np.array([self.place[label] for label in self._record_labels], dtype=np.int64)
+        groups = [self.place[label] for label in self._record_labels]
+        return np.array(groups, dtype=np.int64)
 
     @cached_property
     def bags(self) -> Ints:
         """How often every group (line) shows every value (column)."""
         shape = len(self.labels), len(self.keys)
         bags = np.zeros(shape, dtype=np.int64)
-        codes = self.values.records([self.column])[0].codes
-        np.add.at(bags, (self.group_of_record, codes), 1)
+        [column] = self.values.records([self.column])
+        np.add.at(bags, (self.group_of_record, column.codes), 1)
         return bags
 
     def apparent(self, group: int) -> dict[Value, Fraction]:
         """The shares of values that a group shows."""
         bag = self.bags[group].tolist()
         size = sum(bag)
-        pairs = zip(self.keys, bag, strict=True)
-        return {key: Fraction(often, size) for key, often in pairs if often}
+        shares = {}
+        for key, often in zip(self.keys, bag, strict=True):
+            if often:
+                shares[key] = Fraction(often, size)
+        return shares
 
     # The people
 
@@ -161,9 +168,11 @@ class Knowledge:
         codes = [self.coded(name) for name in names]
         # People who are alike fit the same groups, so distinct rows will do.
         rows, row_of = np.unique(np.stack(codes), axis=1, return_inverse=True)
-        fits = np.ones((rows.shape[1], len(self.labels)), dtype=np.bool_)
+        shape = rows.shape[1], len(self.labels)
+        fits = np.ones(shape, dtype=np.bool_)
         for name, codes_of_rows in zip(names, rows, strict=True):
-            fits &= self._covered(name)[:, codes_of_rows].T
+            covered = self._covered(name)
+            fits &= covered[:, codes_of_rows].T
         if (fits.sum(axis=1) != 1).any():
             return None
         # Everyone fits one group, but the release may be about other people.
@@ -204,7 +213,13 @@ class Knowledge:
         texts = Texts.of(self.people.hierarchy(name))
         if self.entry.own_ranges:
             return texts
-        return lambda text: texts(text) if text == ANY or texts.is_label(text) else None
+
+        def labels_only(text: str) -> Bools | None:
+            if text == ANY or texts.is_label(text):
+                return texts(text)
+            return None
+
+        return labels_only
 
     # The models
 
@@ -219,16 +234,21 @@ class Knowledge:
         else:
             leaf = self.values.leaf_of(self.column).astype(np.int64)
             leaves = len(self.values.hierarchy(self.column).maps[0])
-        return Judge(models, self.column, self.bags.sum(axis=0), leaf, leaves)
+        total = self.bags.sum(axis=0)
+        return Judge(models, self.column, total, leaf, leaves)
 
     @cached_property
     def _broken(self) -> Callable[[tuple[Fraction, ...]], tuple[str, ...]]:
         """The models that a distribution does not satisfy."""
-        judges = [(str(model), self.judge.only(model)) for model in self.judge.models]
+        judges = [self.judge.only(model) for model in self.judge.models]
 
         @cache
         def broken(shares: tuple[Fraction, ...]) -> tuple[str, ...]:
-            return tuple(name for name, judge in judges if not judge.believed(shares))
+            names = []
+            for model, judge in zip(self.judge.models, judges, strict=True):
+                if not judge.believed(shares):
+                    names.append(str(model))
+            return tuple(names)
 
         return broken
 
@@ -244,18 +264,20 @@ class Knowledge:
 
         Instead of exact probabilities there may be bounds.
         """
-        pairs = zip(self.keys, shares, strict=True)
-        inherent = {key: share for key, share in pairs if share or key in apparent}
-        if bounds is not None:
-            ends_of = zip(self.keys, bounds, strict=True)
-            bounds_of = {key: ends for key, ends in ends_of if key in inherent}
-            inference = Inference(tuple(rows), apparent, inherent, bounds=bounds_of)
-            return replace(inference, why=tuple(why)) if inference.gain else inference
+        share_of = dict(zip(self.keys, shares, strict=True))
+        possible = [key for key, share in share_of.items() if share or key in apparent]
+        inherent = {key: share_of[key] for key in possible}
         inference = Inference(tuple(rows), apparent, inherent)
-        # Judging a distribution takes long, and one that the group shows satisfies the models.
+        if bounds is not None:
+            bounds_of = dict(zip(self.keys, bounds, strict=True))
+            inference = replace(inference, bounds={key: bounds_of[key] for key in inherent})
         if not inference.gain:
             return inference
-        return replace(inference, why=tuple(why), broken=self._broken(tuple(shares)))
+        inference = replace(inference, why=tuple(why))
+        if bounds is not None:
+            return inference
+        # Only now, as judging takes long, and what the group shows satisfies the models.
+        return replace(inference, broken=self._broken(tuple(shares)))
 
     # Running the method again
 
@@ -285,11 +307,14 @@ class Knowledge:
 
     def _table(self, frame: Any) -> Table:
         """These columns, with the roles, types and hierarchies that they have in the input."""
-        roles: dict[str, list[str]] = {role.value: [] for role in Role}
-        role_of = {**self.people.roles, self.column: Role.SENSITIVE, WHO: Role.INSENSITIVE}
+        role_of = dict(self.people.roles)
+        role_of[self.column] = Role.SENSITIVE
+        role_of[WHO] = Role.INSENSITIVE
+        names_of: dict[str, list[str]] = {role.value: [] for role in Role}
         for name, role in role_of.items():
             if name in frame.columns:
-                roles[role.value].append(name)
+                names_of[role.value].append(name)
+
         types: dict[str, Kind | str] = {**self.people.types}
         if self.kind is not None:
             types[self.column] = self.kind
@@ -298,17 +323,23 @@ class Knowledge:
             trees[self.column] = self.hierarchy
         return table(
             frame.to_native(),
-            **roles,
-            hierarchies={name: tree for name, tree in trees.items() if name in frame.columns},
-            types={name: kind for name, kind in types.items() if name in frame.columns},
+            **names_of,
+            hierarchies=_among(frame.columns, trees),
+            types=_among(frame.columns, types),
             missing=self.people.missing,
-            rows_are_people=True,  # everyone is in the register once
+            # Everyone is in the register once.
+            rows_are_people=True,
         )
 
     def rows_of(self, frame: Any, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
         """The rows of some columns as texts, in an order that depends on nothing else."""
         rows = frame.select(*names).iter_rows()
         return tuple(sorted(tuple(map(_text, row)) for row in rows))
+
+
+def _among(names: Sequence[str], things: Mapping[str, V]) -> dict[str, V]:
+    """The things of some columns only."""
+    return {name: thing for name, thing in things.items() if name in names}
 
 
 def _text(value: object) -> str:

@@ -8,6 +8,7 @@ nobody else. The very cuts that Mondrian tries are made again (`Replay`). Uses `
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain
 from math import factorial, prod
 
 import numpy as np
@@ -98,7 +99,10 @@ class Replay(Partition):
 
     def _row_of_everyone(self, knowledge: Knowledge) -> Ints:
         """Everyone's distinct row, by their places on all axes."""
-        places = [axis.place[knowledge.coded(axis.name)].tolist() for axis in self.axes]
+        places = []
+        for axis in self.axes:
+            leaves = knowledge.coded(axis.name)
+            places.append(axis.place[leaves].tolist())
         number = _numbered(self.rows, len(self.axes))
         rows = [number[key] for key in zip(*places, strict=True)]
         return np.array(rows, dtype=np.int64)
@@ -132,15 +136,20 @@ class Replay(Partition):
         active, local, right = proposed.active, proposed.local, cuts.right
         groups = len(self.bags)
         # Which groups have rows in which halves: a group that is in both lies across the cut.
-        parts = np.unique(2 * (local * groups + self.group_of[active]) + right)
-        cell, group = np.divmod(parts // 2, groups)
+        cell_and_group = local * groups + self.group_of[active]
+        parts = np.unique(2 * cell_and_group + right)
+        pairs, side = np.divmod(parts, 2)
+        cell, group = np.divmod(pairs, groups)
+        in_both = pairs[1:] == pairs[:-1]
         across = np.zeros(number // 2, dtype=np.bool_)
-        in_both = parts[1:] // 2 == parts[:-1] // 2
         across[cell[1:][in_both]] = True
-        shown = np.zeros((number, self.bags.shape[1]), dtype=np.int64)
-        np.add.at(shown, 2 * cell + parts % 2, self.bags[group])
+
+        values = self.bags.shape[1]
+        shown = np.zeros((number, values), dtype=np.int64)
+        np.add.at(shown, 2 * cell + side, self.bags[group])
         held = self.judge.holds(shown)
         held[::2][across] = False
+
         for each in np.flatnonzero(across).tolist():
             along = self.axes[proposed.axis[each]]
             inside = local == each
@@ -152,13 +161,14 @@ class Replay(Partition):
 
     def telling(self) -> list[Cut]:
         """The refused cuts with enough people on both sides, so that values decided."""
-        count = self.crowd.count
-        return [
-            cut
-            for cut in self.refused
-            if count[cut.rows[cut.goes_right]].sum() >= self.judge.least
-            and count[cut.rows[~cut.goes_right]].sum() >= self.judge.least
-        ]
+        telling = []
+        for cut in self.refused:
+            people = self.crowd.count[cut.rows]
+            on_the_right = people[cut.goes_right].sum()
+            on_the_left = people.sum() - on_the_right
+            if min(on_the_left, on_the_right) >= self.judge.least:
+                telling.append(cut)
+        return telling
 
 
 def _numbered(rows: Counts, axes: int) -> dict[tuple[int, ...], int]:
@@ -188,7 +198,10 @@ class _Linked:
 def _linked(replay: Replay) -> list[_Linked]:
     """The counting problems of a release, which do not depend on each other."""
     cuts = replay.telling()
-    groups_of_cuts = [np.unique(replay.group_of[cut.rows]).tolist() for cut in cuts]
+    groups_of_cuts = []
+    for cut in cuts:
+        groups_of_rows = replay.group_of[cut.rows]
+        groups_of_cuts.append(np.unique(groups_of_rows).tolist())
     first_of = representatives(range(len(replay.bags)), groups_of_cuts)
     cuts_of: dict[int, list[Cut]] = {}
     for cut, groups in zip(cuts, groups_of_cuts, strict=True):
@@ -203,7 +216,8 @@ def _linked(replay: Replay) -> list[_Linked]:
 def _problem(replay: Replay, groups: list[int], cuts: Sequence[Cut]) -> _Linked:
     rows = np.flatnonzero(np.isin(replay.group_of, groups))
     # People of the same group who are on the same side of all cuts are alike.
-    sides = np.full((len(cuts) + 1, len(replay.group_of)), _NEITHER, dtype=np.int64)
+    shape = len(cuts) + 1, len(replay.group_of)
+    sides = np.full(shape, _NEITHER, dtype=np.int64)
     sides[0] = replay.group_of
     for at, cut in enumerate(cuts, 1):
         sides[at, cut.rows] = cut.goes_right
@@ -211,26 +225,24 @@ def _problem(replay: Replay, groups: list[int], cuts: Sequence[Cut]) -> _Linked:
     class_of_row = class_of_row.ravel()
     people = np.bincount(class_of_row, replay.crowd.count[rows])
     sizes = people.astype(np.int64).tolist()
+
     # Two cuts that part the same classes are one candidate.
     candidates: dict[Candidate, None] = {}
     for side_of_class in alike[1:]:
         left = np.flatnonzero(side_of_class == 0).tolist()
         right = np.flatnonzero(side_of_class == 1).tolist()
         candidates[tuple(left), tuple(right)] = None
-    place = {group: at for at, group in enumerate(groups)}
+
     group_of_class = alike[0].tolist()
-    classes = tuple(
-        PeopleClass(place[group], size) for group, size in zip(group_of_class, sizes, strict=True)
-    )
+    place = {group: at for at, group in enumerate(groups)}
+    places = [place[group] for group in group_of_class]
+    classes = tuple(map(PeopleClass, places, sizes))
     bags = tuple(map(tuple, replay.bags[groups].tolist()))
+    problem = CountingProblem(bags, classes, tuple(candidates))
     class_of = np.full(len(replay.group_of), -1, dtype=np.int64)
     class_of[rows] = class_of_row
-    return _Linked(
-        CountingProblem(bags, classes, tuple(candidates)),
-        group_of_class,
-        class_of,
-        list(dict.fromkeys(map(str, cuts))),
-    )
+    reasons = dict.fromkeys(map(str, cuts))
+    return _Linked(problem, group_of_class, class_of, list(reasons))
 
 
 # What is inferred
@@ -269,9 +281,10 @@ class _Solution:
     def _solve(self, linked: _Linked) -> None:
         problem = linked.problem
         class_of_person = linked.class_of[self.row_of]
-        members = [
-            np.flatnonzero(class_of_person == each).tolist() for each in range(len(problem.classes))
-        ]
+        members = []
+        for each in range(len(problem.classes)):
+            people = np.flatnonzero(class_of_person == each)
+            members.append(people.tolist())
         try:
             # 0 is the mask of inputs for which every candidate is refused.
             number, has = ways(problem, self.knowledge.judge, refused=True)[0]
@@ -281,8 +294,8 @@ class _Solution:
             return
         if self.left is not None:
             # `ways` counts how values are spread over classes; within each, people may swap.
-            swaps = prod(factorial(people.size) for people in problem.classes)
-            alike = prod(factorial(often) for bag in problem.bags for often in bag)
+            swaps = prod(factorial(each.size) for each in problem.classes)
+            alike = prod(map(factorial, chain.from_iterable(problem.bags)))
             self.left *= Fraction(swaps * number, alike * problem.assignments)
         for rows, group, often in zip(members, linked.groups, has, strict=True):
             shares = [Fraction(times, number * len(rows)) for times in often]
@@ -291,7 +304,8 @@ class _Solution:
     def _estimate(self, linked: _Linked, members: Sequence[list[int]]) -> None:
         """Draw where there are too many ways to count."""
         values = len(self.knowledge.keys)
-        hits = drawn(linked.problem, self.knowledge.judge, self.draws, self.source)[:_ENOUGH]
+        hits = drawn(linked.problem, self.knowledge.judge, self.draws, self.source)
+        hits = hits[:_ENOUGH]
         if len(hits) < FEWEST:
             self.unknown += sum(map(len, members))
             return
@@ -309,14 +323,16 @@ class _Solution:
         bounds: Sequence[tuple[float, float]] | None = None,
     ) -> None:
         apparent = self.knowledge.apparent(group)
-        self.inferences.append(self.knowledge.inference(rows, apparent, shares, why, bounds))
+        inference = self.knowledge.inference(rows, apparent, shares, why, bounds)
+        self.inferences.append(inference)
 
     def _add_plain(self, groups: Sequence[int]) -> None:
         """Groups of which nothing more is known than they show."""
         group_of = self.knowledge.group_of
         assert group_of is not None
         order = np.argsort(group_of, kind="stable")
-        starts = np.searchsorted(group_of[order], np.arange(len(self.knowledge.labels) + 1))
+        numbers = np.arange(len(self.knowledge.labels) + 1)
+        starts = np.searchsorted(group_of[order], numbers)
         for group in groups:
             rows = order[starts[group] : starts[group + 1]].tolist()
             shown = self.knowledge.apparent(group)

@@ -8,7 +8,6 @@ released group. Uses `counting`; `minimality` uses it.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from shoal.attack.counting import CountedWays, CountingProblem, PeopleClass, ways
 from shoal.attack.inferences import AttackResult, Effort
 from shoal.attack.knowledge import Knowledge
+from shoal.counts import Counts
 from shoal.errors import InputError, TooLargeError
 from shoal.lattice import Groups, Lattice, Node
 from shoal.measure.loss import LOSSES
@@ -47,10 +47,8 @@ def counted(
     better, chosen = _before_the_released(method, knowledge, lattice)
     if len(better) > CANDIDATES or not all(_refines(groups, chosen) for groups in better):
         return None
-    columns = [counts.codes[counts.names.index(name)].tolist() for name in quasi]
-    number = {codes: row for row, codes in enumerate(zip(*columns, strict=True))}
-    everyone = zip(*(knowledge.coded(name).tolist() for name in quasi), strict=True)
-    row_of = np.array([number[codes] for codes in everyone])
+
+    row_of = _row_of_everyone(knowledge, counts)
     group_of_row = np.zeros(counts.distinct, dtype=np.int64)
     group_of_row[row_of] = knowledge.group_of
     solved = []
@@ -65,6 +63,14 @@ def counted(
     return _result(knowledge, solved, row_of, why)
 
 
+def _row_of_everyone(knowledge: Knowledge, counts: Counts) -> Ints:
+    """The distinct row of every person."""
+    distinct = zip(*(counts.column(name).tolist() for name in counts.names), strict=True)
+    number_of = {codes: row for row, codes in enumerate(distinct)}
+    everyone = zip(*(knowledge.coded(name).tolist() for name in counts.names), strict=True)
+    return np.array([number_of[codes] for codes in everyone])
+
+
 def _before_the_released(
     method: Optimal, knowledge: Knowledge, lattice: Lattice
 ) -> tuple[list[Groups], Groups]:
@@ -72,8 +78,9 @@ def _before_the_released(
     loss = LOSSES[method.loss] if isinstance(method.loss, str) else method.loss
 
     def order(groups: Groups) -> tuple[float, Node]:
+        everybody = np.ones(len(groups.sizes), dtype=np.bool_)
+        lost = loss.of(groups, everybody)
         # Rounded, as the order of equal losses must not depend on the last digits of a sum.
-        lost = loss.of(groups, np.ones(len(groups.sizes), dtype=np.bool_))
         return float(f"{lost:.9e}"), groups.node
 
     places = [knowledge.shown_names.index(name) for name in lattice.names]
@@ -93,15 +100,17 @@ def _before_the_released(
 def _labels(lattice: Lattice, groups: Groups) -> set[tuple[str, ...]]:
     """The texts that the groups of a node show."""
     columns = []
-    for at, (tree, level) in enumerate(zip(lattice.hierarchies, groups.node, strict=True)):
-        labels = tree.labels[level]
-        columns.append([labels[code] for code in groups.codes(at).tolist()])
+    for at, tree in enumerate(lattice.hierarchies):
+        labels = tree.labels[groups.node[at]]
+        codes = groups.codes(at).tolist()
+        columns.append([labels[code] for code in codes])
     return set(zip(*columns, strict=True))
 
 
 def _refines(finer: Groups, coarser: Groups) -> bool:
     """Whether every group of the one lies in a group of the other."""
-    pairs = np.unique(np.stack([finer.rows, coarser.rows]), axis=1)
+    groups_of_rows = np.stack([finer.rows, coarser.rows])
+    pairs = np.unique(groups_of_rows, axis=1)
     return bool(pairs.shape[1] == len(finer.sizes))
 
 
@@ -129,23 +138,33 @@ class _SolvedGroup:
     def masks(self) -> dict[int, Fraction]:
         """The probability of every mask."""
         number = self.number
-        return {mask: Fraction(tally.number, number) for mask, tally in self.tallies.items()}
+        probabilities = {}
+        for mask, tally in self.tallies.items():
+            probabilities[mask] = Fraction(tally.number, number)
+        return probabilities
 
 
 def _solved(
-    knowledge: Knowledge, group: int, rows: Ints, finer: Sequence[Ints], count: Ints
+    knowledge: Knowledge,
+    group: int,
+    rows: Ints,
+    finer: Sequence[Ints],
+    count: Ints,
 ) -> _SolvedGroup:
     # Rows that are in the same group of every finer table are alike; the zeros stand for the
     # released table, in which all of them are, so that there is a line even without finer ones.
-    parts = np.stack([np.zeros(len(rows), dtype=np.int64), *finer])
+    released = np.zeros(len(rows), dtype=np.int64)
+    parts = np.stack([released, *finer])
     alike, class_of = np.unique(parts, axis=1, return_inverse=True)
     class_of = class_of.ravel()
     sizes = np.bincount(class_of, count).astype(np.int64).tolist()
     candidates = []
     for part_of_class in alike[1:]:
-        numbers = np.unique(part_of_class)
-        members = (np.flatnonzero(part_of_class == part).tolist() for part in numbers)
-        candidates.append(tuple(map(tuple, members)))
+        members = []
+        for part in np.unique(part_of_class):
+            classes = np.flatnonzero(part_of_class == part)
+            members.append(tuple(classes.tolist()))
+        candidates.append(tuple(members))
     problem = CountingProblem(
         bags=(tuple(knowledge.bags[group].tolist()),),
         classes=tuple(PeopleClass(0, size) for size in sizes),
@@ -168,9 +187,9 @@ def _result(
     for group, (its, others) in enumerate(zip(solved, others_of, strict=True)):
         # No finer table may satisfy here and in all other groups: it would have been released.
         weight = {mask: _probability_apart(mask, others) for mask in its.tallies}
-        total = sum(
-            (weight[mask] * tally.number for mask, tally in its.tallies.items()), Fraction()
-        )
+        total = Fraction(0)
+        for mask, tally in its.tallies.items():
+            total += weight[mask] * tally.number
         if not total:
             raise InputError(
                 "no input leads to this release by this method", "give the recipe of the release"
@@ -186,7 +205,11 @@ def _result(
 
 def _probability_apart(mask: int, others: Mapping[int, Fraction]) -> Fraction:
     """The probability of masks without a bit of the given one."""
-    return sum((share for other, share in others.items() if not mask & other), Fraction(0))
+    probability = Fraction(0)
+    for other, share in others.items():
+        if not mask & other:
+            probability += share
+    return probability
 
 
 def _shares(
@@ -214,18 +237,23 @@ def _masks_of_others(
     A finer table satisfies if it does in all groups, which do not depend on each other.
     """
     before = [{every: Fraction(1)}]
-    after = [{every: Fraction(1)}]
     for each in masks[:-1]:
         before.append(_both(before[-1], each))
+    after = [{every: Fraction(1)}]
     for each in reversed(masks[1:]):
         after.append(_both(after[-1], each))
-    return [_both(first, last) for first, last in zip(before, reversed(after), strict=True)]
+    after.reverse()
+    return list(map(_both, before, after))
 
 
-def _both(one: Mapping[int, Fraction], other: Mapping[int, Fraction]) -> dict[int, Fraction]:
+def _both(
+    one: Mapping[int, Fraction],
+    other: Mapping[int, Fraction],
+) -> dict[int, Fraction]:
     """The law of the bits that are in both of two independent masks."""
     joint: dict[int, Fraction] = {}
-    for (first, share), (second, other_share) in product(one.items(), other.items()):
-        mask = first & second
-        joint[mask] = joint.get(mask, Fraction(0)) + share * other_share
+    for first, share in one.items():
+        for second, other_share in other.items():
+            mask = first & second
+            joint[mask] = joint.get(mask, Fraction(0)) + share * other_share
     return joint

@@ -1,4 +1,4 @@
-"""What a register tells about personal generalisation to someone who knows the algorithm.
+"""The attack on personal generalisation by someone with a register who knows the algorithm.
 
 The risk of a record is counted by the people whom its released values fit. Whoever knows the
 algorithm, its parameters and these people's values can run it for each of them, and keeps only
@@ -57,47 +57,57 @@ def recognised(method: Personal, register: Table, chance: Chance | None = None) 
     no column of choices, everybody counts as having chosen nothing, and may have chosen anything
     for all the attacker knows.
     """
-    # Without choices in the register nobody's wish is known, but all that are possible are tried.
-    known = method if method.choice in register.names else replace(method, choice=None, wishes={})
+    known = method
+    if method.choice not in register.names:
+        # Nobody's wish is known then, but all that are possible are tried.
+        known = replace(method, choice=None, wishes={})
     people = People.of(known, register)
     everyone = people.crowds.everyone
     _, wishes = method.sums(people.hierarchies)
     rows = np.arange(everyone.distinct)
-    wanted = [
-        Wanted.of(sensitivity, people.utility, share, rows)
-        for sensitivity, share in wishes.values()
-    ]
+    wanted = []
+    for sensitivity, share in wishes.values():
+        wanted.append(Wanted.of(sensitivity, people.utility, share, rows))
     solutions = replace(people, wanted=wanted).solve(chance or Chance(), silent)
-    release = _released(people, solutions)
+
     # A person counts once, whichever wishes lead to the same release.
+    release = _released(people, solutions)
     row_of = np.tile(rows, len(solutions))
-    pairs = np.unique(np.stack([release, row_of]), axis=1)
+    pairs = np.stack([release, row_of])
+    released, rows_released = np.unique(pairs, axis=1)
     releases = int(release.max(initial=-1)) + 1
-    released, rows_released = pairs
-    left = np.bincount(released, everyone.count[rows_released], releases).astype(np.int64)
-    fitting = np.concatenate([_sizes(people, solution.levels) for solution in solutions])
-    codes = [people.rows.codes[people.rows.names.index(name)] for name in people.hierarchies]
+    count = everyone.count[rows_released]
+    left = np.bincount(released, count, releases).astype(np.int64)
+
+    crowds = [_sizes(people, solution.levels) for solution in solutions]
+    fitting = np.concatenate(crowds)
+    codes = [people.rows.column(name) for name in people.hierarchies]
+    # Wishes come one after the other, each with all rows.
     here = people.want * everyone.distinct + people.crowds.find(codes)
     return Recognition(people.rows.count, fitting[here], left[release[here]])
 
 
 def _released(people: People, solutions: Sequence[Chosen]) -> Ints:
     """The number of the release of every wish and row, equal where the texts are equal."""
-    texts, cards = [], []
+    texts = []
+    cards = []
+    all_levels = np.concatenate([solution.levels for solution in solutions])
     for column, hierarchy in enumerate(people.hierarchies.values()):
         labels, text_at = hierarchy.texts()
-        levels = np.concatenate([solution.levels[:, column] for solution in solutions])
+        levels = all_levels[:, column].astype(np.intp)
         leaves = np.tile(people.crowds.everyone.codes[column], len(solutions))
-        texts.append(text_at[levels.astype(np.intp), leaves])
+        texts.append(text_at[levels, leaves])
         cards.append(len(labels))
     return ranks(texts, cards)
 
 
 def _sizes(people: People, levels: npt.NDArray[np.uint8]) -> Ints:
-    """The crowd of everyone's row, each at levels of its own."""
+    """The crowd of every row at its levels."""
     nodes, node_of = np.unique(levels, axis=0, return_inverse=True)
+    node_of = node_of.ravel()
     sizes = np.zeros(len(levels), dtype=np.int64)
     for number, node in enumerate(nodes.tolist()):
-        here = node_of.ravel() == number
-        sizes[here] = people.crowds.sizes(tuple(node))[here]
+        here = node_of == number
+        sizes_at_node = people.crowds.sizes(tuple(node))
+        sizes[here] = sizes_at_node[here]
     return sizes

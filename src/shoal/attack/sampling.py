@@ -38,17 +38,20 @@ def sampled(knowledge: Knowledge, effort: Effort, progress: Progress = silent) -
     people = knowledge.people.rows
     source = np.random.default_rng(effort.seed)
     by_group = np.argsort(knowledge.group_of_record, kind="stable")
-    codes = knowledge.values.records([knowledge.column])[0].codes[by_group]
+    [column] = knowledge.values.records([knowledge.column])
+    codes = column.codes[by_group]
     hits = np.zeros((people, len(knowledge.keys)), dtype=np.int64)
     kept = 0
     target: tuple[tuple[str, ...], ...] | None = None
     for done in range(effort.tries):
         progress(done, effort.tries, "sampling inputs")
         # Everyone, group by group and shuffled within each, gets the values that the group shows.
+        shuffled = np.lexsort((source.random(people), group_of))
         drawn = np.empty(people, dtype=np.int64)
-        drawn[np.lexsort((source.random(people), group_of))] = codes
+        drawn[shuffled] = codes
+        values = [knowledge.keys[code] for code in drawn.tolist()]
         coins = Seeded(int(source.integers(1 << 62)))
-        frame = knowledge.release_of([knowledge.keys[code] for code in drawn.tolist()], coins)
+        frame = knowledge.release_of(values, coins)
         if frame is None:
             continue
         if target is None:
@@ -56,6 +59,7 @@ def sampled(knowledge: Knowledge, effort: Effort, progress: Progress = silent) -
         if knowledge.rows_of(frame, frame.columns) == target:
             kept += 1
             hits[np.arange(people), drawn] += 1
+
     accepted = kept, effort.tries
     if kept < FEWEST:
         return AttackResult("sampling", people, (), None, people, accepted)
@@ -107,9 +111,8 @@ def _edge(
     `grows` says whether the latter grows with the former; the result is rounded to the safe side.
     """
     numbers = np.array(some)
-    choices = np.array(
-        [lgamma(tries + 1) - lgamma(hits + 1) - lgamma(tries - hits + 1) for hits in some]
-    )
+    log_factorials = np.array([lgamma(number + 1) for number in range(tries + 1)])
+    choices = log_factorials[tries] - log_factorials[numbers] - log_factorials[tries - numbers]
     low, high = 0.0, 1.0
     while high - low > _PRECISION:
         middle = (low + high) / 2

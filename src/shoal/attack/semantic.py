@@ -113,7 +113,11 @@ by 0 of the other records, not by 1
             f"there are {tables:,} tables and at most {LARGEST:,} are tried",
             "take fewer records or a smaller domain",
         )
-    factor = None if isinstance(epsilon, int | str) and epsilon in (0, "0") else Epsilon.of(epsilon)
+    # An ε of 0 is no budget, but it is allowed here: probabilities must then be equal.
+    factor = None
+    is_zero = isinstance(epsilon, int | str) and epsilon in (0, "0")
+    if not is_zero:
+        factor = Epsilon.of(epsilon)
     # Neighbouring tables share their laws, so each is found once.
     laws = _Laws(algorithm, rows, fraction(cut, "cut", 0, 1))
     for size in range(whole(fewest, "fewest"), records + 1):
@@ -173,7 +177,8 @@ class _Law:
         weight = self.weights.get(output, ZERO)
         if weight.low == weight.high:
             return weight.low
-        return Fraction(round((weight.low + weight.high) / 2 * 10**12), 10**12)
+        middle = (weight.low + weight.high) / 2
+        return Fraction(round(middle * 10**12), 10**12)
 
 
 class _Laws:
@@ -212,12 +217,16 @@ def _law(given: Law | Hashable, cut: Fraction) -> _Law:
             weights[output] = weight
         elif isinstance(weight, int | Fraction):
             weights[output] = point(weight)
-    least = sum((weight.low for weight in weights.values()), Fraction(0))
-    most = sum((weight.high for weight in weights.values()), Fraction(0))
-    exact = not cut and all(weight.low == weight.high for weight in weights.values())
-    numbers = len(weights) == len(given) and all(weight.low >= 0 for weight in weights.values())
-    sums_to_one = least <= 1 <= most + cut and (least == 1 or not exact)
-    if not numbers or not sums_to_one:
+    lows = [weight.low for weight in weights.values()]
+    highs = [weight.high for weight in weights.values()]
+    least = sum(lows, Fraction(0))
+    most = sum(highs, Fraction(0))
+    all_numbers = len(weights) == len(given) and min(lows, default=Fraction(0)) >= 0
+    sums_to_one = least <= 1 <= most + cut
+    if not cut and lows == highs:
+        # All are exact, so their sum has to be.
+        sums_to_one = least == 1
+    if not all_numbers or not sums_to_one:
         raise ParameterError(
             "the probabilities of an algorithm's outputs must be fractions of at least 0 that sum"
             " to 1, exactly",
@@ -269,7 +278,9 @@ def releases(method: Method, like: Table, cut: Exact | None = None) -> Callable[
 def _table(database: Database, like: Table) -> Table:
     """Rows as a table with the schema of another."""
     rows: tuple[Any, ...] = database
-    columns = {name: [row[at] for row in rows] for at, name in enumerate(like.names)}
+    columns = {}
+    for at, name in enumerate(like.names):
+        columns[name] = [row[at] for row in rows]
     backend = like.frame.implementation
     frame = nw.from_dict(columns, schema=like.frame.schema, backend=backend)
     roles: dict[str, Any] = {}
@@ -281,7 +292,8 @@ def _table(database: Database, like: Table) -> Table:
         hierarchies=like.hierarchies,
         types=like.types,
         missing=like.missing,
-        rows_are_people=True,  # whatever identifying values the compared inputs have
+        # Whatever identifying values the compared inputs have.
+        rows_are_people=True,
     )
 
 
@@ -289,11 +301,13 @@ def _observed(method: Method, given: Table, chance: Chance) -> Observation:
     try:
         release = method.release(given, chance)
     except InfeasibleError:
-        return Observation((), (), "")  # that there is no release is seen too
+        # That there is no release is seen too.
+        return Observation((), (), "")
     frame = nw.from_native(release.table, eager_only=True)
     rows = tuple(tuple(map(_cell, row)) for row in frame.iter_rows())
+    types = tuple(map(str, frame.schema.values()))
     certificate = replace(release.certificate, number="")
-    return Observation(rows, tuple(map(str, frame.schema.values())), certificate.to_json())
+    return Observation(rows, types, certificate.to_json())
 
 
 def _cell(value: Any) -> Any:

@@ -212,11 +212,12 @@ def _cells(auditor: Any, transcript: Iterable[Heard], public: _PublicValues) -> 
 def _marks(auditor: Any, transcript: Iterable[Heard], public: _PublicValues) -> list[Number]:
     """What the auditor compares values with, in order."""
     low, high = public.bounds
-    # auditors with a lower bound keep a width above it
+    # Auditors with a lower bound keep a width above it.
     margin = low + getattr(auditor, "width", 0)
     marks: set[Bound] = {low, high, margin, *public.marks}
     marks.update(heard.answer for heard in transcript if heard.answer is not None)
-    finite = [mark for mark in marks if mark not in (inf, -inf) and low <= mark <= high]
+    marks -= {inf, -inf}
+    finite = [mark for mark in marks if low <= mark <= high]
     return sorted(cast(list[Number], finite))
 
 
@@ -230,7 +231,9 @@ def _whole_between(low: Number, high: Number) -> list[_Cell]:
     count = ceil(high) - first
     if count < 1:
         return []
-    return [_Cell(first, (low, high) if count > 1 else None)]
+    if count == 1:
+        return [_Cell(first)]
+    return [_Cell(first, (low, high))]
 
 
 def _survivors(
@@ -240,10 +243,10 @@ def _survivors(
     allowed: Sequence[Sequence[_Cell]],
 ) -> Iterator[tuple[_Cell, ...]]:
     """The ways to give each group a largest value so that the replies stay the same."""
-    asked = [
-        [place for place, group in enumerate(groups) if group & heard.people]
-        for heard in transcript
-    ]
+    asked = []
+    for heard in transcript:
+        places = [place for place, group in enumerate(groups) if group & heard.people]
+        asked.append(places)
     rerun = _Rerun(auditor, transcript)
     distinct = getattr(auditor, "distinct", False)
     for cells in product(*allowed):

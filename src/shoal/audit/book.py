@@ -293,7 +293,8 @@ class Audit:
                 f"the condition does not fit the public columns, which are {listed(self._public)}"
             ) from None
 
-    def _question(self, query: Query, people: int) -> "_Ask":
+    def _question(self, query: Query, people: int) -> "_ColumnQuestion":
+        """A query as its auditor takes it; QueryError if nobody may be asked about in that way."""
         if query.column is None or query.column not in self._secrets:
             raise QueryError(
                 f"nothing can be asked about column {query.column!r}",
@@ -301,10 +302,10 @@ class Audit:
             )
         if not people:
             raise QueryError("the query is about nobody, who has no such value")
-        return _Ask(str(query), query.aggregate, query.column, people)
+        return _ColumnQuestion(str(query), query.aggregate, query.column, people)
 
     def _decide(
-        self, question: "_Ask", analyst: str, most: int | None, gone: Callable[[], bool]
+        self, question: "_ColumnQuestion", analyst: str, most: int | None, gone: Callable[[], bool]
     ) -> None:
         """Decide about a question and enter that, unless others have asked it meanwhile."""
         with self._store.writing() as turn:
@@ -321,12 +322,12 @@ class Audit:
                 raise QueryError(error.what, error.fix) from None
             # The last moment at which there is nothing to take back.
             _require_present(gone)
-            asked = self._asked(question, decision, analyst)
+            asked = question.entry(decision, analyst)
             link = turn.append(self._last, asked.what, asked.to_dict())
         # From here on it is on the disk.
         self._follow([link])
 
-    def _require_family(self, question: "_Ask") -> None:
+    def _require_family(self, question: "_ColumnQuestion") -> None:
         """QueryError if the column is asked about in another way."""
         column = question.column
         state = self._states[column]
@@ -344,13 +345,11 @@ class Audit:
         except (ParameterError, TooLargeError) as error:
             raise QueryError(str(error), where=f"column {column!r}") from None
 
-    def _decided(self, question: "_Ask") -> Decision:
+    def _decided(self, question: "_ColumnQuestion") -> Decision:
+        """What the auditor decides, given all that was asked so far and the true answer."""
         auditor, known = self._auditor(question.column, question.family)
         answer = self._values[question.column].aggregate(question.family, question.people)
         return auditor.decide(known, question.people, answer)
-
-    def _asked(self, question: "_Ask", decision: Decision, analyst: str) -> Asked:
-        return Asked(analyst, question.text, question.aggregate, question.column, decision)
 
     def _auditor(self, column: str, family: Family) -> tuple[Costed[Any], Any]:
         """Who decides about a column, and what is known of it."""
@@ -448,7 +447,7 @@ class Audit:
 
 
 @dataclass(frozen=True)
-class _Ask:
+class _ColumnQuestion:
     """An aggregate of a secret column, over a set of people."""
 
     text: str
@@ -464,6 +463,10 @@ class _Ask:
     def place(self) -> tuple[str, int]:
         """What a decision is about: the same for a sum and a mean of the same people."""
         return self.column, self.people
+
+    def entry(self, decision: Decision, analyst: str) -> Asked:
+        """The entry of the log for what was decided."""
+        return Asked(analyst, self.text, self.aggregate, self.column, decision)
 
 
 def _require_affordable(cost: int, most: int | None) -> None:

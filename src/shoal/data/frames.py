@@ -63,8 +63,10 @@ def require_threads() -> None:
 def _try_polars() -> None:
     import polars as pl
 
+    # Two columns, which Polars sorts in two threads.
     numbers = pl.LazyFrame({"a": [2, 1], "b": [1, 2]})
-    numbers.select(pl.col("a").sort(), pl.col("b").sort()).collect()
+    both = pl.col("a", "b")
+    numbers.select(both.sort()).collect()
 
 
 class Library(Protocol):
@@ -131,7 +133,7 @@ def library(frame: "nw.DataFrame[Any]") -> Library | None:
 
 
 def kind_of(library: Library, series: "nw.Series[Any]") -> Kind:
-    """The kind that a series' own type stands for."""
+    """The kind that the type of a series stands for."""
     dtype = series.dtype
     if dtype.is_integer():
         return Kind.INTEGER
@@ -143,10 +145,14 @@ def kind_of(library: Library, series: "nw.Series[Any]") -> Kind:
         # pandas has no dates: timestamps that are all midnight are.
         known = series.drop_nulls()
         midnight = known == known.dt.truncate("1d")
-        return Kind.DATE if midnight.all() else Kind.TEXT
+        if midnight.all():
+            return Kind.DATE
+        return Kind.TEXT
     if dtype == nw.Categorical:
         categories = library.categories(series.to_native())
-        return Kind.TEXT if categories is None else kind_of(library, categories)
+        if categories is None:
+            return Kind.TEXT
+        return kind_of(library, categories)
     if dtype == nw.Object and series.implementation.is_pandas():
         return _kind_of_objects(series)
     return Kind.TEXT
@@ -189,7 +195,9 @@ def _guessed_by_numpy(series: "nw.Series[Any]") -> bool:
     native = series.to_native()
     if native.dtype.kind in "fM":
         return True
-    return native.dtype == object and (series.dtype == nw.Object or bool(native.isna().all()))
+    if native.dtype != object:
+        return False
+    return series.dtype == nw.Object or bool(native.isna().all())
 
 
 def comparable(series: "nw.Series[Any]") -> bool:
@@ -224,17 +232,21 @@ def series_of(
         if needed or value not in (None, ""):
             given.append(value)
             kept.append(needed)
-    return library.only(_series(library, given, kind, own), np.flatnonzero(kept))
+    series = _series(library, given, kind, own)
+    return library.only(series, np.flatnonzero(kept))
 
 
 def _series(
-    library: Library, values: Sequence[Key | None], kind: Kind, own: "nw.Series[Any] | None"
+    library: Library,
+    values: Sequence[Key | None],
+    kind: Kind,
+    own: "nw.Series[Any] | None",
 ) -> Any:
     try:
         keys = [kind.key(value) for value in values]
     except (ValueError, TypeError):
         keys = []
-    # Not all are of the kind, or some are the same by it: what is told apart must stay so.
+    # Not all are of the kind, or some are equal by it: different values must stay different.
     if len(set(keys)) < len(set(values)):
         return _text(library, [Kind.TEXT.key(value) for value in values])
     if own is not None and _stays(library, own, kind):
@@ -255,13 +267,13 @@ def _like(library: Library, keys: Sequence[Key | None], own: "nw.Series[Any]") -
         series = library.series(stored, dtype)
         back = nw.from_native(series, series_only=True)
         # What the type cannot hold may have become missing, or the same as another value.
-        if back.null_count() != keys.count(None) or back.n_unique() != len(set(keys)):
-            return None
-        return series
+        same_missing = back.null_count() == keys.count(None)
+        same_values = back.n_unique() == len(set(keys))
+        return series if same_missing and same_values else None
     except _MISFITS:
         return None
     except Exception as error:
-        # The libraries have trees of errors of their own.
+        # Each library has a tree of errors.
         library_of_error = type(error).__module__.split(".")[0]
         if library_of_error not in ("polars", "pyarrow", "pandas"):
             raise
@@ -275,8 +287,10 @@ def _stays(library: Library, own: "nw.Series[Any]", kind: Kind) -> bool:
     would not fit again are given up: numbers of more digits than floats have, zones without a name.
     """
     if isinstance(own.dtype, nw.Datetime):
+        if kind not in (Kind.DATE, Kind.TEXT):
+            return False
         zone = own.dtype.time_zone
-        return kind in (Kind.DATE, Kind.TEXT) and (zone is None or _zone(zone) is not None)
+        return zone is None or _zone(zone) is not None
     if isinstance(own.dtype, nw.Decimal):
         return kind is Kind.FLOAT and own.dtype.precision <= sys.float_info.dig
     dtype = own.to_native().dtype if own.implementation.is_pandas() else None
@@ -286,7 +300,8 @@ def _stays(library: Library, own: "nw.Series[Any]", kind: Kind) -> bool:
         if not dtype.ordered:
             return kind is not Kind.DATE
         categories = library.categories(own.to_native())
-        return kind is Kind.TEXT and categories is not None and categories.dtype == nw.String
+        of_texts = categories is not None and categories.dtype == nw.String
+        return kind is Kind.TEXT and of_texts
     return kind_of(library, own) is kind and own.dtype != nw.Unknown
 
 
@@ -314,7 +329,9 @@ def _stored(key: Key, dtype: "nw.dtypes.DType") -> object:
         return time.replace(tzinfo=_zone(dtype.time_zone))
     if dtype == nw.Time:
         return dt.time.fromisoformat(str(key))
-    return Decimal(str(key)) if dtype.is_decimal() else key
+    if dtype.is_decimal():
+        return Decimal(str(key))
+    return key
 
 
 class _Polars:
@@ -328,17 +345,31 @@ class _Polars:
         if series.null_count() == len(series):
             return _all_missing(len(series))
         if series.dtype.is_decimal():
-            codes, decimals = self.factorize(series.cast(pl.String))
-            return codes, [None if text is None else Decimal(str(text)) for text in decimals]
+            codes, texts = self.factorize(series.cast(pl.String))
+            decimals = [None if text is None else Decimal(str(text)) for text in texts]
+            return codes, decimals
         if series.dtype.is_float():
             numbers = series.fill_null(float("nan")).to_numpy()
             floats, codes = np.unique(numbers, return_inverse=True)
             return codes, floats.tolist()
-        whole = series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
-        codes, integers = _integers(whole.fill_null(whole.max()).to_numpy())
+        return self._factorize_whole(series)
+
+    def _factorize_whole(self, series: Any) -> CodedValues:
+        """The same for values that Polars stores as whole numbers, such as dates and enums."""
+        import polars as pl
+
+        if series.dtype == pl.Boolean:
+            whole = series.cast(pl.UInt8)
+        else:
+            whole = series.to_physical()
+        # Missing values are any number for now, and get their code in the end.
+        filled = whole.fill_null(whole.max())
+        codes, integers = _integers(filled.to_numpy())
         distinct = pl.Series(integers, dtype=whole.dtype)
-        named = isinstance(series.dtype, pl.Categorical | pl.Enum)
-        typed = distinct.cat.to(series.dtype) if named else distinct.cast(series.dtype)
+        if isinstance(series.dtype, pl.Categorical | pl.Enum):
+            typed = distinct.cat.to(series.dtype)
+        else:
+            typed = distinct.cast(series.dtype)
         values = typed.to_list()
         if series.null_count():
             codes[series.is_null().to_numpy()] = len(values)
@@ -362,20 +393,22 @@ class _Polars:
         """Codes and values of series of texts, which Polars reads side by side."""
         import polars as pl
 
-        # Each has a table of its own, filled while it is read once, so codes are dense; it lasts as
-        # long as `coded` does.
+        # Each gets a separate table, filled while it is read once, so codes are dense; the table
+        # lasts as long as `coded` does.
         tables = [pl.Categories.random() for _ in series]
         # Names such as "^a$" would be patterns.
-        columns = pl.DataFrame([column.alias(str(i)) for i, column in enumerate(series)])
-        types = [pl.Categorical(table) for table in tables]
-        coded = columns.select(pl.nth(i).cast(dtype) for i, dtype in enumerate(types))
+        renamed = [column.alias(str(i)) for i, column in enumerate(series)]
+        casts = [pl.nth(i).cast(pl.Categorical(table)) for i, table in enumerate(tables)]
+        coded = pl.DataFrame(renamed).select(casts)
         numbers = coded.select(pl.all().to_physical())
         for table, codes in zip(tables, numbers, strict=True):
-            texts = list(table)
-            missing = codes.null_count() > 0
-            full = codes.fill_null(len(texts)) if missing else codes
-            smallest = np.min_scalar_type(len(texts))
-            yield full.to_numpy().astype(smallest), [*texts, *[None] * missing]
+            values: list[object] = list(table)
+            smallest = np.min_scalar_type(len(values))
+            full = codes
+            if codes.null_count():
+                full = codes.fill_null(len(values))
+                values.append(None)
+            yield full.to_numpy().astype(smallest), values
 
     def whole(self, series: Any) -> Any:
         import polars as pl
@@ -383,7 +416,8 @@ class _Polars:
         if series.dtype != pl.String:
             return series
         numbers = series.alias("").cast(pl.Int64, strict=False)
-        return numbers if numbers.null_count() == series.null_count() else series
+        all_whole = numbers.null_count() == series.null_count()
+        return numbers if all_whole else series
 
     def categories(self, series: Any) -> None:
         return None
@@ -396,7 +430,8 @@ class _Polars:
     def only(self, series: Any, places: Ints) -> Any:
         import polars as pl
 
-        kept, dtype = series.gather(places), series.dtype
+        kept = series.gather(places)
+        dtype = series.dtype
         if isinstance(dtype, pl.Enum):
             names = set(kept.cast(pl.String))
             dtype = pl.Enum([name for name in dtype.categories if name in names])
@@ -463,13 +498,15 @@ class _Pandas:
         kept = kept.cat.remove_unused_categories()
         if kept.cat.ordered:
             return kept
-        # Categories without an order of their own may be in that of the rows.
-        return kept.cat.reorder_categories(kept.dropna().unique().tolist())
+        # Categories without an order may be listed in that of the rows.
+        values = kept.dropna().unique().tolist()
+        return kept.cat.reorder_categories(values)
 
     def default(self, kind: Kind, nulls: bool) -> object:
         import pandas as pd
 
-        text = pd.Series(["text"]).dtype  # object before pandas 3
+        # Objects before pandas 3.
+        text = pd.Series(["text"]).dtype
         integer = "Int64" if nulls else "int64"
         return {
             Kind.INTEGER: integer,
@@ -526,7 +563,8 @@ class _Arrow:
         return pa.chunked_array([pa.array(values, type=dtype)])
 
     def only(self, series: Any, places: Ints) -> Any:
-        return self.series(self.take(series, places).to_pylist(), series.type)
+        kept = self.take(series, places)
+        return self.series(kept.to_pylist(), series.type)
 
     def default(self, kind: Kind, nulls: bool) -> object:
         import pyarrow as pa
@@ -573,7 +611,8 @@ def _integers(values: Ints) -> tuple[Ints, Ints]:
     offsets = (values.view(unsigned) - lowest).astype(narrow, copy=False)
     seen = np.zeros(high - low + 1, dtype=np.bool_)
     seen[offsets] = True
-    distinct = (np.flatnonzero(seen).astype(unsigned) + lowest).view(values.dtype)
+    distances = np.flatnonzero(seen).astype(unsigned)
+    distinct = (distances + lowest).view(values.dtype)
     if len(distinct) == len(seen):
         return offsets, distinct
     renumbered = np.cumsum(seen, dtype=np.uint32) - 1

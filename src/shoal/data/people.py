@@ -159,7 +159,10 @@ def require_unit(table: Table, unit: str | None, aside: Iterable[str] = ()) -> N
 
 
 def require_once(
-    table: Table, quasi: Sequence[str], left_out: Iterable[str], what: str = ""
+    table: Table,
+    quasi: Sequence[str],
+    left_out: Iterable[str],
+    what: str = "",
 ) -> None:
     """ColumnError if people are in several rows, unless the owner said that rows are people.
 
@@ -267,7 +270,12 @@ class _Words:
         return None
 
 
-def _agree(table: Table, name: str, values: _Identifiers, quasi: Sequence[str]) -> bool:
+def _agree(
+    table: Table,
+    name: str,
+    values: _Identifiers,
+    quasi: Sequence[str],
+) -> bool:
     """Whether rows with the same value agree in the `quasi` columns, far more often than by chance.
 
     They must agree for at least half of the values that repeat. Agreement in a single column, or in

@@ -1,10 +1,10 @@
 """`Source`: where the rows of a table are.
 
-Uses `counts`, `chance` and `frames`; only `Table` uses it. The only work at the size of the data is
-done here, in three verbs: the distinct `values` of a column, the `count` of distinct rows of some
-columns (after `bounded`, of at most so many rows of each person), and `write_back`, which releases
-single records by a map from old values to new ones. Everything after that is small. `Memory` is the
-source of a dataframe.
+The only work at the size of the data is done here, in three verbs: the distinct `values` of a
+column, the `count` of distinct rows of some columns (after `bounded`, of a limited number of rows
+of each person), and `write_back`, which releases single records by a map from old values to new
+ones. Everything after that is small. `Memory` is the source of a dataframe. Uses `counts`, `chance`
+and `frames`; only `Table` uses it.
 """
 
 import os
@@ -48,10 +48,10 @@ Keep = Callable[[Sequence[Codes]], npt.NDArray[np.bool_]]
 Laid = Mapping[str, tuple[Sequence[Key | None] | None, npt.NDArray[Any]]]
 """Columns by name: row i of a column has the value `values[codes[i]]` of its (values, codes)."""
 
-_LOOKED_AT = (
-    10_000  # rows in which the name of a column is looked for, to see whether it is a value
-)
-_SIDE_BY_SIDE = 20_000  # rows from which starting threads costs less than it saves
+_LOOKED_AT = 10_000
+"""Rows in which the name of a column is looked for, to see whether it is a value."""
+_SIDE_BY_SIDE = 20_000
+"""Rows from which starting threads costs less than it saves."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,8 @@ class Memory:
 
     def describe(self) -> str:
         number = plural(len(self.names), "column")
-        if not self.rows:  # the first line of a file, which may be its only record, is all there is
+        # Without rows, the names may be the only record of a file.
+        if not self.rows:
             return f"the table has {number} and no rows"
         if self.is_headless():
             return (
@@ -217,8 +218,9 @@ class Memory:
         column = self.frame[name]
         if column.dtype != nw.String:
             return []
-        # pandas may keep NaN among texts
-        return [value for value in column.head(_LOOKED_AT).to_list() if isinstance(value, str)]
+        first = column.head(_LOOKED_AT).to_list()
+        # pandas may keep NaN among texts.
+        return [value for value in first if isinstance(value, str)]
 
     def kind(self, name: str) -> Kind:
         return frames.kind_of(self._library, self.frame.get_column(name))
@@ -232,29 +234,34 @@ class Memory:
     def distinct(self, name: str) -> int | None:
         try:
             return int(self.frame.get_column(name).n_unique())
-        except Exception:  # of lists and the like, each library has an error of its own
+        except Exception:
+            # For lists and the like, every library raises a different error.
             return None
 
     def values(self, columns: Sequence[Reading]) -> list[tuple[Key | None, ...]]:
         return [column.keys for column in self.columns(columns)]
 
     def columns(self, columns: Sequence[Reading]) -> list[Column]:
-        """Coded columns in the order of the rows, for what is about single people.
+        """Coded columns in the order of the rows, for work on single people.
 
         Only a source in memory has them.
         """
-        if new := [one for one in dict.fromkeys(columns) if one not in self._coded]:
+        new = [column for column in dict.fromkeys(columns) if column not in self._coded]
+        if new:
             self._code(new)
-        return [self._coded[one] for one in columns]
+        return [self._coded[column] for column in columns]
 
     def count(self, columns: Sequence[Recoded]) -> Counts:
-        codes = self._recoded(columns)
-        return group([one.column.name for one in columns], codes, [one.card for one in columns])
+        names = [recoded.column.name for recoded in columns]
+        cards = [recoded.card for recoded in columns]
+        return group(names, self._recoded(columns), cards)
 
     def bounded(self, unit: Reading, rows: int, chance: Chance) -> "Memory":
         [people] = self.columns([unit])
         chosen = first_rows(people.codes, rows, chance)
-        return self if len(chosen) == self.rows else Memory(self.frame[chosen])
+        if len(chosen) == self.rows:
+            return self
+        return Memory(self.frame[chosen])
 
     def write_back(
         self,
@@ -262,24 +269,27 @@ class Memory:
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
     ) -> Any:
-        codes = self._recoded([one.column for one in columns])
-        generalised = [place for place, one in enumerate(columns) if one.star is not None]
-        kept = None if keep is None else keep([codes[place] for place in generalised])
-        if kept is not None and suppressed == "drop":
-            codes = [column[kept] for column in codes]
-        elif kept is not None:
-            for place in generalised:
-                star = columns[place].star
-                assert star is not None
-                codes[place] = np.where(kept, codes[place].astype(np.int64), star).astype(np.uint64)
-        readings = [one.column.column for one in columns]
-        names = [one.name for one in readings]
-        rows = group(names, codes, [max(len(one.values), 1) for one in columns])
-        laid = {
-            name: (one.values, np.repeat(own, rows.count))
-            for name, one, own in zip(names, columns, rows.codes, strict=True)
-        }
-        return self.make(laid, {one.name: one.kind for one in readings})
+        codes = self._recoded([written.column for written in columns])
+        stars = {place: c.star for place, c in enumerate(columns) if c.star is not None}
+        if keep is not None:
+            kept = keep([codes[place] for place in stars])
+            if suppressed == "drop":
+                codes = [column[kept] for column in codes]
+            else:
+                for place, star in stars.items():
+                    starred = np.where(kept, codes[place].astype(np.int64), star)
+                    codes[place] = starred.astype(np.uint64)
+
+        # Equal rows are counted and written together, so that their order reveals nothing.
+        readings = [written.column.column for written in columns]
+        names = [reading.name for reading in readings]
+        cards = [max(len(written.values), 1) for written in columns]
+        rows = group(names, codes, cards)
+        laid = {}
+        for written, distinct in zip(columns, rows.codes, strict=True):
+            name = written.column.column.name
+            laid[name] = written.values, np.repeat(distinct, rows.count)
+        return self.make(laid, {reading.name: reading.kind for reading in readings})
 
     def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> Any:
         lengths = {len(codes) for _, codes in columns.values()}
@@ -288,18 +298,24 @@ class Memory:
                 f"{plural(len(columns), 'column')} of {plural(len(lengths), 'length')} were given",
                 "a dataframe needs at least one column, and all of the same length",
             )
-        library, made = self._library, {}
+        library = self._library
+        series_of = {}
         for name, (values, codes) in columns.items():
             if values is None:
-                made[name] = library.series(codes, library.default(Kind.INTEGER, False))
+                integers = library.default(Kind.INTEGER, False)
+                series_of[name] = library.series(codes, integers)
                 continue
-            own = self.frame.get_column(name) if name in self.names else None
-            kind = Kind.TEXT if own is None else kinds[name]
+            own = None
+            kind = Kind.TEXT
+            if name in self.names:
+                own = self.frame.get_column(name)
+                kind = kinds[name]
             occurs = np.bincount(codes, minlength=len(values)) > 0
+            # Values that do not occur leave no trace, so the others move up.
             place = np.cumsum(occurs) - 1
             series = frames.series_of(library, values, kind, own, occurs)
-            made[name] = library.take(series, place[codes])
-        return library.frame(made)
+            series_of[name] = library.take(series, place[codes])
+        return library.frame(series_of)
 
     @cached_property
     def _library(self) -> frames.Library:
@@ -308,19 +324,23 @@ class Memory:
         return library
 
     def _recoded(self, columns: Sequence[Recoded]) -> list[Codes]:
-        coded = self.columns([one.column for one in columns])
-        return [
-            own.codes if one.codes is None else one.codes[own.codes]
-            for one, own in zip(columns, coded, strict=True)
-        ]
+        coded = self.columns([recoded.column for recoded in columns])
+        codes = []
+        for recoded, column in zip(columns, coded, strict=True):
+            if recoded.codes is None:
+                codes.append(column.codes)
+            else:
+                codes.append(recoded.codes[column.codes])
+        return codes
 
     def _code(self, columns: Sequence[Reading]) -> None:
         """Code columns side by side, since the libraries free Python's lock."""
-        together = {
-            one.name: self.frame.get_column(one.name).to_native()
-            for one in columns
-            if one.kind is not Kind.INTEGER
-        }
+        together = {}
+        for reading in columns:
+            # Texts of integers are coded faster as integers.
+            if reading.kind is not Kind.INTEGER:
+                series = self.frame.get_column(reading.name)
+                together[reading.name] = series.to_native()
         ahead = self._library.together(together)
 
         def code(column: Reading) -> None:
@@ -360,7 +380,9 @@ class Memory:
 def _column(column: Reading, codes: npt.NDArray[Any], values: list[object]) -> Column:
     """A coded column, its keys in canonical order."""
     keys = column.kind.keys(values, column.name)
-    ordered: list[Key | None] = [*sorted({key for key in keys if key is not None})]
+    different = set(keys)
+    different.discard(None)
+    ordered: list[Key | None] = [*sorted(different)]  # type: ignore[type-var]
     if None in keys:
         ordered.append(None)
     narrow = smallest(max(len(ordered), 1))
@@ -381,7 +403,9 @@ def first_rows(people: npt.NDArray[Any], rows: int, chance: Chance) -> npt.NDArr
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = sorted_people[1:] != sorted_people[:-1]
     starts = np.flatnonzero(first)
-    place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+    rows_of_each = np.diff(starts, append=len(order))
+    # The place of every row among those of the same person.
+    place = np.arange(len(order)) - np.repeat(starts, rows_of_each)
     return np.sort(order[place < rows])
 
 
@@ -393,7 +417,8 @@ def _wrapped(frame: Any) -> "nw.DataFrame[Any]":
         wrapped: nw.DataFrame[Any] | None = nw.from_native(frame, eager_only=True)
     except nw.exceptions.DuplicateError:
         names = list(frame.columns if hasattr(frame, "dtypes") else frame.column_names)
-        repeated = sorted({str(name) for name in names if names.count(name) > 1})
+        twice = [str(name) for name in names if names.count(name) > 1]
+        repeated = sorted(set(twice))
         raise ColumnError(f"two columns are called {listed(repeated)}", "rename one") from None
     except TypeError:
         if hasattr(frame, "collect"):
@@ -407,7 +432,8 @@ def _wrapped(frame: Any) -> "nw.DataFrame[Any]":
             f"{type(frame).__name__} is not a pandas, Polars or Arrow dataframe",
             "read a file with shoal.read" if is_path else "convert it to one of them",
         )
-    if other := [name for name in wrapped.columns if not isinstance(name, str)]:
+    other = [name for name in wrapped.columns if not isinstance(name, str)]
+    if other:
         verb = "is" if len(other) == 1 else "are"
         raise ColumnError(
             f"column names are text, and {listed(map(str, other))} {verb} not", "rename them"

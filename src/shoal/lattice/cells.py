@@ -168,6 +168,7 @@ class Cells:
         if self.outer is not None:
             return self._marginals_of_block(kept, self.outer)
 
+        # Sums over two halves of the axes first: the marginals of both are small.
         split = middle(tuple(cards))
         high = prod(cards[:split])
         low = prod(cards[split:])
@@ -184,6 +185,7 @@ class Cells:
         return [*_along_each(upper, cards[:split]), *_along_each(lower, cards[split:])]
 
     def _marginals_of_block(self, kept: Floats, outer: Outer) -> list[Floats]:
+        # The outer axes from the sums of the groups, the inner ones from those of the lines.
         split = outer.axes
         block = kept.reshape(-1, len(outer.keys))
         groups = block.sum(axis=0)
@@ -198,6 +200,7 @@ class Cells:
 
     def find(self, codes: Sequence[Unsigned]) -> Index:
         """The group of each row, given the rows' real codes by column; of compact cells."""
+        # Codes used here are the ranks of real codes among those that occur.
         places = []
         for axis, column in enumerate(self.coding.axes):
             real = self.coding.real[axis][self.levels[axis]]
@@ -243,6 +246,7 @@ class Cells:
                     separating.append(packed // after)
             changed = np.any([packed[1:] != packed[:-1] for packed in separating], axis=0)
         else:
+            # Keys are ascending, so that cells of one group follow each other.
             group = self._known // prod(self.cards[axes:])
             changed = group[1:] != group[:-1]
         first = np.zeros(min(len(self.sizes), 1), dtype=np.intp)

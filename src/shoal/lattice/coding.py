@@ -29,6 +29,7 @@ __all__ = [
     "Sizes",
     "Unsigned",
     "middle",
+    "raised",
     "sums_at",
 ]
 
@@ -187,6 +188,7 @@ class Coding:
         """The coarse level's code of every code of the fine level."""
         codes = self._between.get((axis, fine, coarse))
         if codes is None:
+            # All leaves of a fine code have the same coarse one: any of them may write it.
             up = self._axes[axis].up
             codes = np.empty(self.cards[axis][fine], dtype=np.intp)
             codes[up[fine]] = up[coarse]
@@ -220,6 +222,7 @@ class Coding:
         """Packs of the codes that keys are made of."""
         cards = self.cards_at(levels)
         packs: list[tuple[range, Unsigned]] = []
+        # The last axes are the lowest digits of a key.
         for axes in reversed(packs_of(cards, PACK)):
             size = prod(cards[axis] for axis in axes)
             packed = keys
@@ -253,6 +256,7 @@ class Coding:
         values = 1
         for axis in reversed(axes):
             if axis == left_out:
+                # Its codes do not change the number.
                 numbers = np.tile(numbers, self.cards[axis][fine[axis]])
             else:
                 codes = self.between(axis, fine[axis], coarse[axis])
@@ -305,6 +309,13 @@ class Coding:
         weight = high.take(left)
         weight += low.take(keys - left * len(low))
         return weight
+
+
+def raised(levels: Levels, axis: int, by: int = 1) -> Levels:
+    """The levels with that of one axis some higher, or lower."""
+    changed = list(levels)
+    changed[axis] += by
+    return tuple(changed)
 
 
 def sums_at(places: npt.NDArray[np.integer], sizes: Floats, cells: int) -> Floats:

@@ -17,6 +17,7 @@ from shoal.arguments import typed
 from shoal.counts import Codes, Counts, smallest
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import ColumnError, ParameterError
+from shoal.lattice.coding import raised
 from shoal.lattice.rollup import Cells, Floats, Rollup, Sizes
 from shoal.zones import owner_only
 
@@ -73,19 +74,20 @@ class Lattice:
         ceiling: Mapping[str, int] | None = None,
     ) -> None:
         self.counts = counts
-        self._carrying: dict[str, Rollup] = {}
-        self._seen: tuple[object, Sequence[Sequence[Floats]]] | None = None
         self.names = tuple(name for name in counts.names if name in hierarchies)
         self.carried = tuple(name for name in counts.names if name not in hierarchies)
         self.hierarchies = tuple(hierarchies[name] for name in self.names)
-        floor, ceiling = floor or {}, ceiling or {}
-        for bound in (floor, ceiling):
-            self._check_bound(bound)
-        self.bottom: Node = tuple(floor.get(name, 0) for name in self.names)
-        self.top: Node = tuple(
-            ceiling.get(name, hierarchy.height)
-            for name, hierarchy in zip(self.names, self.hierarchies, strict=True)
-        )
+        self._carrying: dict[str, Rollup] = {}
+        self._seen: tuple[object, Sequence[Sequence[Floats]]] | None = None
+
+        lowest = floor or {}
+        highest = {name: hierarchies[name].height for name in self.names}
+        self._check_bound(lowest)
+        if ceiling:
+            self._check_bound(ceiling)
+            highest.update(ceiling)
+        self.bottom: Node = tuple(lowest.get(name, 0) for name in self.names)
+        self.top: Node = tuple(highest[name] for name in self.names)
         if any(low > high for low, high in zip(self.bottom, self.top, strict=True)):
             raise ParameterError(
                 "a column's lowest level is above its highest", "swap `floor` and `ceiling`"
@@ -122,31 +124,28 @@ class Lattice:
 
     def finer(self, node: Node) -> list[Node]:
         """The nodes one level lower in one column."""
-        return [
-            (*node[:j], level - 1, *node[j + 1 :])
-            for j, level in enumerate(node)
-            if level > self.bottom[j]
-        ]
+        lower = [j for j in range(len(node)) if node[j] > self.bottom[j]]
+        return [raised(node, j, -1) for j in lower]
 
     def coarser(self, node: Node) -> list[Node]:
         """The nodes one level higher in one column."""
-        return [
-            (*node[:j], level + 1, *node[j + 1 :])
-            for j, level in enumerate(node)
-            if level < self.top[j]
-        ]
+        higher = [j for j in range(len(node)) if node[j] < self.top[j]]
+        return [raised(node, j) for j in higher]
 
     @typed
     def groups(self, node: Node) -> "Groups":
         """The groups at a node."""
-        return Groups(self, self.rollup.cells(self.rollup.levels_of(self._checked(node))))
+        self._check_node(node)
+        levels = self.rollup.levels_of(node)
+        return Groups(self, self.rollup.cells(levels))
 
     def walk(self) -> Iterator["Groups"]:
         """The groups of every node, each rolled up from those of a node one level finer; in no
         order to rely on.
         """
-        levels = self.rollup.levels_of
-        for cells in self.rollup.walk(levels(self.bottom), levels(self.top)):
+        low = self.rollup.levels_of(self.bottom)
+        high = self.rollup.levels_of(self.top)
+        for cells in self.rollup.walk(low, high):
             yield Groups(self, cells)
 
     @cached_property
@@ -158,14 +157,14 @@ class Lattice:
         """Weights by column, level and code as weights by axis, level and code that occurs; made
         once for the same weights.
         """
-        if self._seen is None or self._seen[0] is not weights:
-            rollup = self.rollup
-            by_axis = [
-                [weights[column][at][real] for at, real in enumerate(rollup.real[axis])]
-                for axis, column in enumerate(rollup.axes)
-            ]
-            self._seen = (weights, by_axis)
-        return self._seen[1]
+        if self._seen is not None and self._seen[0] is weights:
+            return self._seen[1]
+        by_axis = []
+        for axis, column in enumerate(self.rollup.axes):
+            occurring = zip(weights[column], self.rollup.real[axis], strict=True)
+            by_axis.append([by_code[real] for by_code, real in occurring])
+        self._seen = (weights, by_axis)
+        return by_axis
 
     def rollup_with(self, name: str) -> Rollup:
         """Group tables that also separate the values of a carried column."""
@@ -189,14 +188,15 @@ class Lattice:
             [counts.column(name) for name in carried],
         )
 
-    def _checked(self, node: Node) -> Node:
+    def _check_node(self, node: Node) -> None:
         heights = tuple(hierarchy.height for hierarchy in self.hierarchies)
         fits = len(node) == len(heights)
-        if not fits or any(not 0 <= at <= top for at, top in zip(node, heights, strict=True)):
+        if fits:
+            fits = all(0 <= level <= height for level, height in zip(node, heights, strict=True))
+        if not fits:
             raise ParameterError(
                 f"a node has one level for each of {', '.join(self.names)}, at most {heights}"
             )
-        return tuple(node)
 
 
 class Groups:
@@ -248,8 +248,11 @@ class Groups:
     def rows(self) -> Ints:
         """The group of every row of the lattice's counts."""
         lattice = self.lattice
-        columns = zip(lattice.names, lattice.hierarchies, self.node, strict=True)
-        return self.find([h.maps[at][lattice.counts.column(name)] for name, h, at in columns])
+        codes = []
+        for name, tree, level in zip(lattice.names, lattice.hierarchies, self.node, strict=True):
+            leaves = lattice.counts.column(name)
+            codes.append(tree.maps[level][leaves])
+        return self.find(codes)
 
     def find(self, codes: Sequence[Codes]) -> Ints:
         """The group of each of some rows, given their codes in every column at the node's level;
@@ -278,9 +281,14 @@ class Groups:
         column j.
         """
         rollup = self.lattice.rollup
-        seen = [weights[j][rollup.real[axis][self.node[j]]] for axis, j in enumerate(rollup.axes)]
-        sizes = self._cells.sizes if kept is None else kept.astype(np.float64)
-        return self._cells.weigh(seen, sizes)
+        by_axis = []
+        for axis, column in enumerate(rollup.axes):
+            real = rollup.real[axis][self.node[column]]
+            by_axis.append(weights[column][real])
+        sizes = self._cells.sizes
+        if kept is not None:
+            sizes = kept.astype(np.float64)
+        return self._cells.weigh(by_axis, sizes)
 
     def histogram(self, name: str) -> Histogram:
         """How often each value of a carried column occurs in each group; made once, since several
@@ -291,8 +299,10 @@ class Groups:
         return self._histograms[name]
 
     def _histogram(self, name: str) -> Histogram:
-        rollup, counts = self.lattice.rollup_with(name), self.lattice.counts
-        cells = rollup.cells((*rollup.levels_of(self.node), 0)).compact
+        rollup = self.lattice.rollup_with(name)
+        counts = self.lattice.counts
+        levels = (*rollup.levels_of(self.node), 0)
+        cells = rollup.cells(levels).compact
         last = len(rollup.axes)
         # Groups are in the same order here, every one with at least one value, and values of a
         # group follow each other.

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shoal.lattice.coding import raised
 from shoal.lattice.rollup import Ask, Cells, Floats, Index, Levels, Rollup, Sizes
 
 __all__ = ["Evaluation", "Optimum", "SmallGroups"]
@@ -268,11 +269,8 @@ class Optimum:
 
     def _finer(self, node: Levels) -> list[Levels]:
         """The nodes one level lower on one axis."""
-        finer = []
-        for axis, level in enumerate(node):
-            if level > self.low[axis]:
-                finer.append((*node[:axis], level - 1, *node[axis + 1 :]))
-        return finer
+        lower = [axis for axis in range(len(node)) if node[axis] > self.low[axis]]
+        return [raised(node, axis, -1) for axis in lower]
 
     def _loss_without_suppression(self, node: Levels) -> float:
         return float(self.plain[self.place(node)])

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from shoal.lattice.cells import Cells
 from shoal.lattice.coding import Coding, Floats, Index, Levels, Sizes, Unsigned
 from shoal.lattice.sorting import Ask, Sorting
-from shoal.lattice.tables import Tables
+from shoal.lattice.tables import GroupTables
 from shoal.lattice.walk import walk
 
 __all__ = ["Ask", "Cells", "Floats", "Index", "Levels", "Rollup", "Sizes"]
@@ -43,7 +43,7 @@ class Rollup:
             count = count[rows]
         sizes = count.astype(np.float64)
         self._coding = Coding(columns, sizes, maps)
-        self._tables = Tables(self._coding, sizes, KEEP_BYTES)
+        self._tables = GroupTables(self._coding, sizes, KEEP_BYTES)
         self._sorting = Sorting(self._tables)
         self.axes: list[int] = self._coding.axes
         """The column of every axis that is not carried."""

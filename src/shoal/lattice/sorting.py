@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.lattice.cells import Cells
-from shoal.lattice.coding import Index, Kind, Levels, Sizes, Unsigned
-from shoal.lattice.tables import WIDEST, Table, Tables
+from shoal.lattice.coding import Index, Kind, Levels, Sizes, Unsigned, raised
+from shoal.lattice.tables import WIDEST, GroupTable, GroupTables
 
 __all__ = ["Ask", "Sorting"]
 
@@ -34,7 +34,7 @@ class _Batch(NamedTuple):
     axis, by one kind of key.
     """
 
-    table: Table
+    table: GroupTable
     nodes: list[Levels]
     axis: int | None
     kind: Kind
@@ -47,7 +47,7 @@ class _Batch(NamedTuple):
     def coarser(self) -> list[Levels]:
         """The nodes one level coarser on the axis."""
         assert self.axis is not None
-        return [_raised(levels, self.axis, 1) for levels in self.nodes]
+        return [raised(levels, self.axis) for levels in self.nodes]
 
 
 class _Written(NamedTuple):
@@ -83,7 +83,7 @@ class _Groups(NamedTuple):
 class Sorting:
     """The small groups of nodes, rolled up from some tables."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: GroupTables) -> None:
         self._tables = tables
         self._coding = tables.coding
 
@@ -136,11 +136,13 @@ class Sorting:
         tables = self._tables
         alike: dict[tuple[int, Kind, int | None, int], _Batch] = {}
         for node, axis in asks:
-            levels = node if axis is None else _raised(node, axis, -1)
+            # The finer node first: the other one comes from it.
+            levels = node if axis is None else raised(node, axis, -1)
             table = tables.nearest(levels)
             cells = prod(self._coding.cards_at(levels))
             numbers = cells << k.bit_length()
             if cells <= table.rows or numbers > WIDEST:
+                # Few enough cells to count into an array, or too many for a key.
                 for each in dict.fromkeys((node, levels)):
                     yield tables.cells(each)
                 continue
@@ -200,7 +202,8 @@ class Sorting:
         merged = rest * self._coding.cards[axis][batch.level + 1]
         merged += up.take(groups.cells - rest * len(up))
 
-        ends = np.concatenate((merged[1:] != merged[:-1], [True]))
+        # A group ends where the cell changes, and at the end of its node.
+        ends = np.append(merged[1:] != merged[:-1], True)
         ends[groups.stops - 1] = True
         last = np.flatnonzero(ends)
         sizes = _differences(np.cumsum(groups.sizes).take(last))
@@ -219,20 +222,25 @@ class Sorting:
         bits = 0
         values = 1
         if axis is not None:
+            # A code is its coarser code, and then its rank among those that merge with it.
             up = self._coding.between(axis, batch.level, batch.level + 1)
             rank = np.arange(len(up)) - np.searchsorted(up, up)
             bits = int(rank.max()).bit_length()
             codes = (up << bits) + rank
             values = (int(up[-1]) + 1) << bits
 
-        others = 0
-        for levels in batch.nodes:
-            cards = self._coding.cards_at(levels)
-            others = max(others, prod(card for at, card in enumerate(cards) if at != axis))
+        others = max(self._cells_without(axis, levels) for levels in batch.nodes)
         numbers = others * values
         if numbers > WIDEST:
             return None
         return _Written(codes, bits, values, _key_type(numbers))
+
+    def _cells_without(self, axis: int | None, levels: Levels) -> int:
+        """How many cells a node has when one axis is left out."""
+        cards = self._coding.cards_at(levels)
+        if axis is not None:
+            del cards[axis]
+        return prod(cards)
 
     def _tallied(
         self, batch: _Batch, written: _Written, bends: npt.NDArray[Any]
@@ -282,6 +290,7 @@ class Sorting:
                 added += written.codes.take(along).astype(kind)
 
             if not separates:
+                # All rows have the same number here: it is 0.
                 continue
             if empty:
                 added.take(codes, axis=1, out=keys, mode="clip")
@@ -315,10 +324,6 @@ def _differences(sums: Index) -> Index:
     """What each adds to the one before, in place."""
     sums[1:] -= sums[:-1].copy()
     return sums
-
-
-def _raised(levels: Levels, axis: int, by: int) -> Levels:
-    return (*levels[:axis], levels[axis] + by, *levels[axis + 1 :])
 
 
 def _key_type(numbers: int) -> Kind:

@@ -1,4 +1,4 @@
-"""`Tables`: what nodes are rolled up from, each table itself rolled up from a finer one.
+"""`GroupTables`: what nodes are rolled up from, each table itself rolled up from a finer one.
 
 A *table* holds the distinct cells of a node as packs of codes, and their sizes. A coarser node's
 cells come from it by one look-up per pack, a sum, and one `bincount`; where the cells are many more
@@ -19,7 +19,7 @@ from shoal.counts import PACK, last_of_runs, ranks
 from shoal.lattice.cells import Cells
 from shoal.lattice.coding import Coding, Floats, Index, Kind, Levels, Packs, Unsigned, sums_at
 
-__all__ = ["WIDEST", "Estimates", "Scratch", "Table", "Tables"]
+__all__ = ["WIDEST", "Estimates", "GroupTable", "GroupTables", "Scratch"]
 
 # How to roll up, all of it measured.
 SPARSE = 2
@@ -33,7 +33,7 @@ WIDEST = 1 << 62
 
 # Which intermediate tables to make, all of it measured.
 SMALL = 1 << 14
-"""Tables up to this size are not worth an intermediate one."""
+"""GroupTables up to this size are not worth an intermediate one."""
 
 STEP = 8
 """An intermediate table is estimated at this part of the nearest one."""
@@ -52,17 +52,17 @@ NEVER_AGAIN = -1 << 30
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class GroupTable:
     """The distinct cells of one node: packs of codes, and sizes."""
 
     levels: Levels
     packs: Packs
     sizes: Floats
     _clipped: dict[tuple[int, type], Unsigned] = field(default_factory=dict)
-    _single: dict[int, "Table | None"] = field(default_factory=dict)
+    _single: dict[int, "GroupTable | None"] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, cells: Cells) -> "Table":
+    def of(cls, cells: Cells) -> "GroupTable":
         """A table to roll up from."""
         compact = cells.compact
         sizes = compact.sizes.astype(np.float64, copy=False)
@@ -78,7 +78,7 @@ class Table:
         """The memory it takes."""
         return self.sizes.nbytes + sum(codes.nbytes for _, codes in self.packs)
 
-    def single(self, k: int) -> "Table | None":
+    def single(self, k: int) -> "GroupTable | None":
         """The table with a row for every record, k for larger cells; None if that would be many
         more rows.
         """
@@ -86,13 +86,13 @@ class Table:
             self._single[k] = self._repeated(k)
         return self._single[k]
 
-    def _repeated(self, k: int) -> "Table | None":
+    def _repeated(self, k: int) -> "GroupTable | None":
         sizes = np.minimum(self.sizes, k).astype(np.intp)
         records = int(sizes.sum())
         if records > LONGER * self.rows:
             return None
         packs = tuple((axes, codes.repeat(sizes)) for axes, codes in self.packs)
-        return Table(self.levels, packs, np.ones(records))
+        return GroupTable(self.levels, packs, np.ones(records))
 
     def clipped(self, k: int, kind: Kind) -> Unsigned:
         """The sizes, those above k as k."""
@@ -177,17 +177,17 @@ def _splitting(shares: Floats) -> float:
 class _Kept(NamedTuple):
     """The tables kept to roll up from, with their levels and numbers of rows side by side."""
 
-    tables: list[Table]
+    tables: list[GroupTable]
     levels: npt.NDArray[np.int16]
     rows: npt.NDArray[np.int64]
 
 
-class Tables:
+class GroupTables:
     """The tables over some rows, from the finest one on."""
 
     def __init__(self, coding: Coding, sizes: Floats, keep_bytes: int) -> None:
         self.coding = coding
-        self.base = Table(coding.bottom, coding.base, sizes)
+        self.base = GroupTable(coding.bottom, coding.base, sizes)
         self.total = float(sizes.sum())
         self.scratch = Scratch()
         self.estimates = Estimates(coding, sizes)
@@ -207,7 +207,7 @@ class Tables:
 
     # One step of rolling up
 
-    def roll(self, table: Table, levels: Levels) -> Cells:
+    def roll(self, table: GroupTable, levels: Levels) -> Cells:
         """The groups at a node, rolled up from a table that is at least as fine."""
         coding = self.coding
         cards = coding.cards_at(levels)
@@ -236,7 +236,7 @@ class Tables:
         sizes, keys = _sums_by_key(key, table.sizes, cells)
         return Cells(coding, levels, sizes, keys)
 
-    def _roll_wide(self, table: Table, levels: Levels, cards: list[int]) -> Cells:
+    def _roll_wide(self, table: GroupTable, levels: Levels, cards: list[int]) -> Cells:
         runs = [axes for axes, _ in table.packs]
         columns = []
         for axes, packed in table.packs:
@@ -252,7 +252,7 @@ class Tables:
 
     # Which tables are made and kept
 
-    def nearest(self, levels: Levels) -> Table:
+    def nearest(self, levels: Levels) -> GroupTable:
         """The smallest table at least as fine as a node; an intermediate one is made once it would
         have paid.
         """
@@ -264,13 +264,13 @@ class Tables:
             return table
 
         finer = self._shared(table, step)
-        smaller = Table.of(self.roll(finer, step))
+        smaller = GroupTable.of(self.roll(finer, step))
         if smaller.rows * 2 >= table.rows:
             return finer
         self._keep(smaller)
         return smaller
 
-    def _smallest(self, levels: Levels) -> Table:
+    def _smallest(self, levels: Levels) -> GroupTable:
         """The smallest table kept that is at least as fine as a node."""
         kept = self._kept
         if len(kept.tables) == 1:
@@ -315,7 +315,7 @@ class Tables:
         self._wanted[step] = NEVER_AGAIN
         return True
 
-    def _shared(self, table: Table, step: Levels) -> Table:
+    def _shared(self, table: GroupTable, step: Levels) -> GroupTable:
         """A table to make an intermediate one from: where a large one is asked for several, what
         two of them have in common.
         """
@@ -332,13 +332,13 @@ class Tables:
 
         _, common = max(worthwhile)  # the finest, which most can be made from
         self._tried.add(common)
-        shared = Table.of(self.roll(table, common))
+        shared = GroupTable.of(self.roll(table, common))
         if shared.rows > most:
             return table
         self._keep(shared)
         return shared
 
-    def _keep(self, table: Table) -> None:
+    def _keep(self, table: GroupTable) -> None:
         with self._keeping:  # readers see the tables before or after, never in between
             if table.nbytes > self._spare:
                 return

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from shoal.counts import PACK, last_of_runs
 from shoal.lattice.cells import Cells, Outer
-from shoal.lattice.coding import Coding, Levels, Sizes
-from shoal.lattice.tables import Table, Tables
+from shoal.lattice.coding import Coding, Levels, Sizes, raised
+from shoal.lattice.tables import GroupTable, GroupTables
 
 __all__ = ["walk"]
 
@@ -28,12 +28,12 @@ DIMENSIONS = 60
 """Of an array; numpy has at most 64."""
 
 
-def walk(tables: Tables, low: Levels, high: Levels) -> Iterator[Cells]:
+def walk(tables: GroupTables, low: Levels, high: Levels) -> Iterator[Cells]:
     """The groups of every node between two."""
     return _walk(tables, tables.cells(low).compact, 0, high)
 
 
-def _walk(tables: Tables, cells: Cells, axis: int, high: Levels) -> Iterator[Cells]:
+def _walk(tables: GroupTables, cells: Cells, axis: int, high: Levels) -> Iterator[Cells]:
     """All nodes at the levels of the cells before an axis, and at their levels or higher from
     that axis on.
     """
@@ -46,9 +46,9 @@ def _walk(tables: Tables, cells: Cells, axis: int, high: Levels) -> Iterator[Cel
         return
 
     yield from _walk(tables, cells, axis + 1, high)
-    for level in range(cells.levels[axis] + 1, high[axis] + 1):
-        coarser = (*cells.levels[:axis], level, *cells.levels[axis + 1 :])
-        cells = tables.roll(Table.of(cells), coarser).compact
+    while cells.levels[axis] < high[axis]:
+        coarser = raised(cells.levels, axis)
+        cells = tables.roll(GroupTable.of(cells), coarser).compact
         yield from _walk(tables, cells, axis + 1, high)
 
 
@@ -63,7 +63,7 @@ class _Block:
     outer: Outer
 
     @classmethod
-    def of(cls, tables: Tables, cells: Cells, axis: int) -> "_Block | None":
+    def of(cls, tables: GroupTables, cells: Cells, axis: int) -> "_Block | None":
         """The array over the axes from one on, unless it would be mostly empty."""
         most = max(BLOCK * len(cells.sizes), PACK)
         inner = prod(cells.cards[axis:])
@@ -97,6 +97,7 @@ class _Block:
         arrays = [self.sizes] * (inner + 1)
         ranges = [range(levels[axis], high[axis] + 1) for axis in range(first, stop)]
         for node in product(*ranges):
+            # The last axis that is above its lowest level was raised by one just now.
             risen = [place for place in range(inner) if node[place] > levels[first + place]]
             if risen:
                 place = risen[-1]

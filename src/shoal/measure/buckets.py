@@ -27,9 +27,12 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-_BELOW, _ERRORS = 0.5, 4.0
+_BELOW = 0.5
 """A value is seen not to go with another if their share is below half of what it would be if they
-were independent, by four standard errors."""
+were independent,"""
+
+_ERRORS = 4.0
+"""by four standard errors."""
 
 _LONG = 100
 """Characters of a whole number; Python refuses to read thousands of digits."""
@@ -121,9 +124,11 @@ class BucketReading:
         kinds = {column["name"]: Kind(column["type"]) for column in certificate.columns}
         self.people = _typed(release.table, kinds)
         self.values = _typed(release.further["buckets"], {**kinds, "count": Kind.INTEGER})
+
         numbers = _integers(self.people, "bucket")
         self.buckets, self.bucket = np.unique(numbers, return_inverse=True)
         self.sizes: Ints = np.bincount(self.bucket, minlength=len(self.buckets))
+
         bucket_of_row = _integers(self.values, "bucket")
         self._place = np.searchsorted(self.buckets, bucket_of_row)
         same_buckets = np.array_equal(np.unique(bucket_of_row), self.buckets)
@@ -143,16 +148,15 @@ class BucketReading:
         odds = [Fraction(0)] * len(self._often)
         if not self.fakes or not len(self.buckets):
             return block, odds
-        codes = self.values.records([self.column])[0].codes
         try:
             numbers = [int(number) for number, _ in given]
             # Checked before anything is made that is as large as they say.
             if min(numbers) < 1 or sum(numbers) != len(self.buckets):
                 raise ValueError
             block = np.repeat(np.arange(len(numbers)), numbers)
-            for at, (_, odds_of_values) in enumerate(given):
-                rows = np.flatnonzero(block[self._place] == at)
-                occurring, value_of_row = np.unique(codes[rows], return_inverse=True)
+            for number, (_, odds_of_values) in enumerate(given):
+                rows = np.flatnonzero(block[self._place] == number)
+                occurring, value_of_row = np.unique(self._codes[rows], return_inverse=True)
                 if len(occurring) != len(odds_of_values):
                     raise ValueError
                 exact = [Fraction(value) for value in odds_of_values]
@@ -164,6 +168,12 @@ class BucketReading:
                 "read a release as it was written by this version",
             ) from None
         return block, odds
+
+    @cached_property
+    def _codes(self) -> Ints:
+        """The sensitive value of every row of the second table."""
+        [column] = self.values.records([self.column])
+        return column.codes.astype(np.int64)
 
     @property
     def keys(self) -> Sequence[Key | None]:
@@ -189,6 +199,7 @@ class BucketReading:
         once = np.flatnonzero(self._often == 1)
         if not self.fakes or not len(once):
             return fake
+        # A line for every bucket, and in it the odds of the values that it shows once.
         place = self._place[once]
         column = np.arange(len(once)) - np.searchsorted(place, place)
         odds = np.zeros((len(self.buckets), int(column.max()) + 1))
@@ -230,8 +241,9 @@ class BucketReading:
         size = self.sizes
         mean = np.bincount(self._place[asked], self.real[asked], len(self.buckets))
         variance = self._variance(asked)
-        pairs = people * (size - people) * (size * mean - variance - mean**2)
-        mixed = pairs / (size**2 * np.maximum(size - 1, 1.0))
+        others = size - people
+        values = size * mean - variance - mean**2
+        mixed = people * others * values / (size**2 * np.maximum(size - 1, 1.0))
         part = people / size
         error = (mixed + part**2 * variance).sum() - self._known(asked, part)
         number = (people * mean / size).sum()
@@ -249,7 +261,8 @@ class BucketReading:
         doubt = self._fake * (1 - self._fake)
         total = self._by_bucket(doubt)
         squares = self._by_bucket(doubt**2)
-        return doubt, total, np.asarray(total**2 / np.maximum(total**2 - squares, _TINY))
+        factor = total**2 / np.maximum(total**2 - squares, _TINY)
+        return doubt, total, np.asarray(factor)
 
     def _by_bucket(self, weights: Floats) -> Floats:
         """The sum of the weights of rows of the second table, by bucket."""
@@ -260,7 +273,8 @@ class BucketReading:
         """The variance of how many real values are asked for, by bucket: 0 without fakes."""
         doubt, total, factor = self._doubt
         asked_for = self._by_bucket(doubt * asked)
-        return np.asarray(factor * asked_for * (1 - asked_for / np.maximum(total, _TINY)))
+        share = asked_for / np.maximum(total, _TINY)
+        return np.asarray(factor * asked_for * (1 - share))
 
     def _known(self, asked: Bools, part: Floats) -> float:
         """By how much less a sum over buckets, each with its part, varies because each value occurs
@@ -275,27 +289,23 @@ class BucketReading:
         blocks = range(int(self.block.max()) + 1)
         return sum(self._known_in(block, asked, part) for block in blocks)
 
-    def _known_in(
-        self,
-        block: int,
-        asked: Bools,
-        part: Floats,
-    ) -> float:
+    def _known_in(self, block: int, asked: Bools, part: Floats) -> float:
         """The share of one block in `_known`."""
         values = len(self.keys)
         buckets = np.flatnonzero(self.block == block)
         rows = np.flatnonzero(self.block[self._place] == block)
         # Blocks are runs of buckets, so that the places of their rows start with the first bucket.
         place = self._place[rows] - buckets[0]
-        code = self.values.records([self.column])[0].codes[rows].astype(np.int64)
+        code = self._codes[rows]
         doubt_of_row, total, factor = self._doubt
         asked_for = self._by_bucket(doubt_of_row * asked)[buckets]
         doubt = np.zeros((len(buckets), values))
         doubt[place, code] = doubt_of_row[rows]
         real = np.zeros((len(buckets), values))
         real[place, code] = self.real[rows]
+
+        # How the numbers of real values vary: V, and then Y.
         factor = factor[buckets]
-        part = part[buckets]
         scaled = factor / np.maximum(total[buckets], _TINY)
         spread = np.diag((factor[:, None] * doubt).sum(axis=0))
         spread -= doubt.T @ (scaled[:, None] * doubt)
@@ -304,6 +314,9 @@ class BucketReading:
             alike = real[sizes == size]
             apart = alike - alike.mean(axis=0)
             spread += apart.T @ apart
+
+        # How the sum varies with them: w.
+        part = part[buckets]
         wanted = np.bincount(code, asked[rows], values) > 0
         along = (part * factor) @ (doubt * wanted)
         along -= (part * scaled * asked_for) @ doubt
@@ -311,8 +324,7 @@ class BucketReading:
 
     def _totals(self, asked: Bools) -> Floats:
         """How often each sensitive value can be expected in the table, if it is asked for."""
-        codes = self.values.records([self.column])[0].codes
-        totals = np.bincount(codes[asked], self.real[asked], len(self.keys))
+        totals = np.bincount(self._codes[asked], self.real[asked], len(self.keys))
         return np.asarray(totals, dtype=np.float64)
 
     @property
@@ -330,10 +342,7 @@ class BucketReading:
         absent = {}
         for name, wanted in where.items():
             given = self.values if name == self.column else self.people
-            keys, kind = given.keys(name), given.kind(name)
-            values = [
-                value for value in _several(wanted) if not _fitting(keys, kind, name, [value]).any()
-            ]
+            values = [value for value in _several(wanted) if not _occurs(given, name, value)]
             if values:
                 absent[name] = values
         return absent
@@ -351,9 +360,8 @@ class BucketReading:
 
     @cached_property
     def _squares(self) -> "_Squares":
-        codes = self.values.records([self.column])[0].codes.astype(np.int64)
         shape = len(self.buckets), len(self.keys)
-        return _Squares.of(self._place, codes, self.real, shape)
+        return _Squares.of(self._place, self._codes, self.real, shape)
 
     def associations(self) -> list[Association]:
         """The negative associations that the release shows: those clearly below half of what
@@ -403,8 +411,9 @@ def excluded(
     `codes` are the people's other columns and `bucket` their buckets, counted from 0; `held` are
     the bucket and the value of every place.
     """
-    buckets, values = (int(part.max(initial=-1)) + 1 for part in held)
     bucket_of_place, value_of_place = held
+    buckets = int(bucket_of_place.max(initial=-1)) + 1
+    values = int(value_of_place.max(initial=-1)) + 1
     once = np.ones(len(value_of_place))
     squares = _Squares.of(bucket_of_place, value_of_place, once, (buckets, values))
     out = np.zeros((buckets, values), dtype=np.bool_)
@@ -413,7 +422,8 @@ def excluded(
         expected = np.bincount(column, minlength=card) / max(len(column), 1)
         negative = _negative(share, error, expected)
         for value in np.flatnonzero(negative.any(axis=0)).tolist():
-            out[bucket[negative[column, value]], value] = True
+            people_without = negative[column, value]
+            out[bucket[people_without], value] = True
     return out
 
 
@@ -499,8 +509,10 @@ def _chosen(odds: Floats, number: int) -> Floats:
     scaled = odds / np.maximum(odds.max(axis=1, keepdims=True), _TINY)
     # Elementary symmetric polynomials of the columns before each column, and of those from it on.
     shape = columns + 1, number + 1, buckets
-    before, after = np.zeros(shape), np.zeros(shape)
-    before[0, 0] = after[columns, 0] = 1
+    before = np.zeros(shape)
+    after = np.zeros(shape)
+    before[0, 0] = 1
+    after[columns, 0] = 1
     for at in range(columns):
         _add_factor(before[at + 1], before[at], scaled[:, at])
         last = columns - 1 - at
@@ -520,7 +532,8 @@ def _add_factor(into: Floats, sums: Floats, odds: Floats) -> None:
 
 
 def _negative(share: Floats, error: Floats, expected: Floats) -> Bools:
-    return np.asarray(share + _ERRORS * error < _BELOW * expected[:, None], dtype=np.bool_)
+    at_most = share + _ERRORS * error
+    return np.asarray(at_most < _BELOW * expected[:, None], dtype=np.bool_)
 
 
 def _matching(given: Table, name: str, wanted: object) -> Bools:
@@ -530,6 +543,11 @@ def _matching(given: Table, name: str, wanted: object) -> Bools:
     if not given.rows:
         return np.zeros(0, dtype=np.bool_)
     return np.asarray(asked.take(column.codes), dtype=np.bool_)
+
+
+def _occurs(given: Table, name: str, value: object) -> bool:
+    """Whether a column has a value, or one of a range."""
+    return bool(_fitting(given.keys(name), given.kind(name), name, [value]).any())
 
 
 def _several(wanted: object) -> list[object]:
@@ -548,8 +566,9 @@ def _fitting(
     """Which keys are asked for, one by one or by a range of whole numbers."""
     ranges = [value for value in wanted if isinstance(value, range)]
     values = [value for value in wanted if not isinstance(value, range)]
+    given = [None if value == "" else value for value in values]
     try:
-        single = set(kind.keys([None if value == "" else value for value in values], name))
+        single = set(kind.keys(given, name))
     except ColumnError:
         raise ColumnError(
             f"column {name!r} is of type {kind.value!r}, and a value that is asked for is not",
@@ -560,7 +579,10 @@ def _fitting(
             f"column {name!r} has dates, which cannot be asked for by a range",
             "give them one by one",
         )
-    asked = [key in single or any(_inside(key, each) for each in ranges) for key in keys]
+    asked = []
+    for key in keys:
+        in_a_range = any(_inside(key, each) for each in ranges)
+        asked.append(key in single or in_a_range)
     return np.array(asked, dtype=np.bool_)
 
 
@@ -568,8 +590,10 @@ def _inside(key: Key | None, wanted: range) -> bool:
     """Whether a key is, or spells, a whole number of a range."""
     if isinstance(key, str):
         return _spells_whole(key) and int(key) in wanted
+    if not isinstance(key, int | float) or key != int(key):
+        return False
     # A range finds an int at once, but searches for anything else one by one.
-    return isinstance(key, int | float) and key == int(key) and int(key) in wanted
+    return int(key) in wanted
 
 
 def _spells_whole(text: str) -> bool:
@@ -581,7 +605,8 @@ def _spells_whole(text: str) -> bool:
 
 def _typed(frame: Any, kinds: Mapping[str, Kind]) -> Table:
     names = table(frame).names
-    return table(frame, types={name: kind for name, kind in kinds.items() if name in names})
+    types = {name: kind for name, kind in kinds.items() if name in names}
+    return table(frame, types=types)
 
 
 def _integers(given: Table, name: str) -> Ints:

@@ -72,7 +72,8 @@ def placed(loss: Loss, lattice: Lattice, raw: float, nothing_left: bool) -> floa
     if high - low <= _ROUNDING * lattice.total:
         # The input has nothing this model could lose, but for its records.
         return float(nothing_left and lattice.total > 0)
-    return min(max((raw - low) / (high - low), 0.0), 1.0)
+    place = (raw - low) / (high - low)
+    return min(max(place, 0.0), 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +91,15 @@ class Weights:
     @cached_property
     def saved(self) -> tuple[tuple[Floats, ...], ...]:
         """The summands less those of a suppressed record: what keeping a record changes."""
-        return tuple(
-            tuple(weight - lost for weight in by_level)
-            for by_level, lost in zip(self.level, self.suppressed, strict=True)
-        )
+        saved = []
+        for by_level, lost in zip(self.level, self.suppressed, strict=True):
+            saved.append(tuple(weight - lost for weight in by_level))
+        return tuple(saved)
+
+    @property
+    def lost_record(self) -> float:
+        """What one suppressed record loses, in all columns."""
+        return sum(self.suppressed)
 
 
 @dataclass(frozen=True)
@@ -128,7 +134,7 @@ class Columnwise:
             return weights.constant + groups.weigh(level)
         released, suppressed = _released(groups, kept)
         kept_loss = groups.weigh(level, released)
-        return weights.constant + kept_loss + suppressed * sum(weights.suppressed)
+        return weights.constant + kept_loss + suppressed * weights.lost_record
 
     def limited(self, groups: Groups, k: int) -> float:
         """The raw loss when groups with fewer than k records are suppressed: `of`, for those who
@@ -137,18 +143,17 @@ class Columnwise:
         weights = self.weights(groups.lattice)
         sizes = groups.cells
         saved = groups.weigh_cells(weights.saved, sizes * (sizes >= k).astype(sizes.dtype))
-        return weights.constant + groups.lattice.total * sum(weights.suppressed) + saved
+        return weights.constant + groups.lattice.total * weights.lost_record + saved
 
     def _weights(self, lattice: Lattice) -> Weights:
         raise NotImplementedError
 
     def _span(self, lattice: Lattice) -> tuple[float, float]:
         weights = self.weights(lattice)
-        low = sum(
-            float(by_level[0] @ leaves)
-            for by_level, leaves in zip(weights.level, _leaves(lattice), strict=True)
-        )
-        return weights.constant + low, weights.constant + lattice.total * sum(weights.suppressed)
+        columns = zip(weights.level, _leaves(lattice), strict=True)
+        low = sum(float(by_level[0] @ leaves) for by_level, leaves in columns)
+        high = lattice.total * weights.lost_record
+        return weights.constant + low, weights.constant + high
 
     def _importance(self, lattice: Lattice) -> tuple[float, ...]:
         for name in self.importance:
@@ -169,11 +174,11 @@ class Granularity(Columnwise):
 
     def _weights(self, lattice: Lattice) -> Weights:
         importance = self._importance(lattice)
-        level = tuple(
-            tuple(weight * h.cover(at) / h.leaves for at in range(h.height + 1))
-            for h, weight in zip(lattice.hierarchies, importance, strict=True)
-        )
-        return Weights(level, importance)
+        level = []
+        for tree, weight in zip(lattice.hierarchies, importance, strict=True):
+            levels = range(tree.height + 1)
+            level.append(tuple(weight * tree.cover(at) / tree.leaves for at in levels))
+        return Weights(tuple(level), importance)
 
 
 @dataclass(frozen=True)
@@ -187,12 +192,10 @@ class Intensity(Columnwise):
     def _weights(self, lattice: Lattice) -> Weights:
         importance = self._importance(lattice)
         level = []
-        for h, weight in zip(lattice.hierarchies, importance, strict=True):
-            top = max(h.height, 1)
-            shares = [weight * at / top for at in range(h.height + 1)]
-            level.append(
-                tuple(np.full(h.cardinality(at), share) for at, share in enumerate(shares))
-            )
+        for tree, weight in zip(lattice.hierarchies, importance, strict=True):
+            top = max(tree.height, 1)
+            levels = range(tree.height + 1)
+            level.append(tuple(np.full(tree.cardinality(at), weight * at / top) for at in levels))
         return Weights(tuple(level), importance)
 
 
@@ -209,17 +212,20 @@ class Entropy(Columnwise):
 
     def _weights(self, lattice: Lattice) -> Weights:
         importance = self._importance(lattice)
-        level, constant = [], 0.0
+        level = []
+        constant = 0.0
         columns = zip(lattice.hierarchies, importance, _leaves(lattice), strict=True)
-        for h, weight, leaves in columns:
+        for tree, weight, leaves in columns:
             by_level = []
-            for at, codes in enumerate(h.maps):
-                frequency = np.bincount(codes, leaves, h.cardinality(at))
+            for at, codes in enumerate(tree.maps):
+                frequency = np.bincount(codes, leaves, tree.cardinality(at))
                 by_level.append(weight * np.log2(np.maximum(frequency, 1)))
             level.append(tuple(by_level))
+            # − log₂ F(leaf) is the same for every node.
             constant -= float(by_level[0] @ leaves)
-        every = float(np.log2(max(lattice.total, 1)))
-        return Weights(tuple(level), tuple(weight * every for weight in importance), constant)
+        all_records = float(np.log2(max(lattice.total, 1)))
+        suppressed = tuple(weight * all_records for weight in importance)
+        return Weights(tuple(level), suppressed, constant)
 
 
 @dataclass(frozen=True)
@@ -234,7 +240,8 @@ class Discernibility:
         """The raw loss when the `kept` groups are released and all other records are suppressed."""
         released, suppressed = _released(groups, kept)
         sizes = released.astype(np.float64)
-        return float(sizes @ sizes) + suppressed * float(sizes.sum() + suppressed)
+        records = float(sizes.sum() + suppressed)
+        return float(sizes @ sizes) + suppressed * records
 
     def span(self, lattice: Lattice) -> tuple[float, float]:
         """The raw loss of the input itself, and the raw loss when nothing is left."""
@@ -251,13 +258,16 @@ class GroupSize:
     def of(self, groups: Groups, kept: Kept) -> float:
         """The raw loss when the `kept` groups are released and all other records are suppressed."""
         released, suppressed = _released(groups, kept)
-        number = int((released > 0).sum()) + (suppressed > 0)
+        number = int((released > 0).sum())
+        if suppressed:
+            number += 1
         return float(groups.sizes.sum()) / max(number, 1)
 
     def span(self, lattice: Lattice) -> tuple[float, float]:
         """The raw loss of the input itself, and the raw loss when nothing is left."""
         sizes = _input(lattice)
-        return float(sizes.sum()) / max(len(sizes), 1), float(sizes.sum())
+        records = float(sizes.sum())
+        return records / max(len(sizes), 1), records
 
 
 @dataclass(frozen=True)
@@ -269,8 +279,9 @@ class Ambiguity:
     def of(self, groups: Groups, kept: Kept) -> float:
         """The raw loss when the `kept` groups are released and all other records are suppressed."""
         possible = np.ones(len(groups.sizes))
-        for j, (h, level) in enumerate(zip(groups.lattice.hierarchies, groups.node, strict=True)):
-            possible *= h.cover(level)[groups.codes(j)]
+        columns = zip(groups.lattice.hierarchies, groups.node, strict=True)
+        for j, (tree, level) in enumerate(columns):
+            possible *= tree.cover(level)[groups.codes(j)]
         _, everything = self.span(groups.lattice)
         released, suppressed = _released(groups, kept)
         total = float(released @ possible) + suppressed * everything
@@ -278,7 +289,8 @@ class Ambiguity:
 
     def span(self, lattice: Lattice) -> tuple[float, float]:
         """The raw loss of the input itself, and the raw loss when nothing is left."""
-        return 1.0, float(np.prod([float(h.leaves) for h in lattice.hierarchies]))
+        leaves = [float(tree.leaves) for tree in lattice.hierarchies]
+        return 1.0, float(np.prod(leaves))
 
 
 @dataclass(frozen=True)
@@ -298,28 +310,36 @@ class Divergence:
         records = int(groups.sizes.sum())
         if not records:
             return 0.0
-        cells = np.zeros(len(groups.sizes))
+        # How many combinations of leaves a group covers, and the whole domain has: as logarithms.
+        covered = np.zeros(len(groups.sizes))
         whole = 0.0
-        for j, (h, level) in enumerate(zip(groups.lattice.hierarchies, groups.node, strict=True)):
-            leaves = np.bincount(h.maps[level], minlength=h.cardinality(level))
-            cells += np.log2(leaves)[groups.codes(j)]
-            whole += float(np.log2(len(h.maps[0])))
+        columns = zip(groups.lattice.hierarchies, groups.node, strict=True)
+        for j, (tree, level) in enumerate(columns):
+            leaves = np.bincount(tree.maps[level], minlength=tree.cardinality(level))
+            covered += np.log2(leaves)[groups.codes(j)]
+            whole += float(np.log2(len(tree.maps[0])))
+
+        # The logarithm of what the reconstruction gives each combination of leaves.
         released, suppressed = _released(groups, kept)
         shares = np.log2(np.maximum(released, 1) / records)
-        estimate = np.where(released > 0, shares - cells, -np.inf)
+        estimate = np.where(released > 0, shares - covered, -np.inf)
         if suppressed:
-            estimate = np.logaddexp2(estimate, np.log2(suppressed / records) - whole)
-        return max(-self._entropy(groups.lattice) - float(groups.sizes / records @ estimate), 0.0)
+            everywhere = np.log2(suppressed / records) - whole
+            estimate = np.logaddexp2(estimate, everywhere)
+        cross_entropy = -float(groups.sizes / records @ estimate)
+        return max(cross_entropy - self._entropy(groups.lattice), 0.0)
 
     def span(self, lattice: Lattice) -> tuple[float, float]:
         """The raw loss of the input itself, and the raw loss when nothing is left."""
-        whole = sum(float(np.log2(len(h.maps[0]))) for h in lattice.hierarchies)
+        whole = sum(float(np.log2(len(tree.maps[0]))) for tree in lattice.hierarchies)
         return 0.0, max(whole - self._entropy(lattice), 0.0)
 
     def _entropy(self, lattice: Lattice) -> float:
         def bits() -> float:
             share = _input(lattice) / max(lattice.total, 1)
-            return -float(share @ np.log2(share)) if len(share) else 0.0
+            if not len(share):
+                return 0.0
+            return -float(share @ np.log2(share))
 
         return _once(lattice, (self, "entropy"), bits)
 
@@ -341,25 +361,31 @@ LOSSES: dict[str, Loss] = {
 
 def _released(groups: Groups, kept: Kept) -> tuple[npt.NDArray[np.int64], int]:
     """How many records of every group are released, and how many of all are not."""
-    released = np.where(kept, groups.sizes, 0) if kept.dtype == np.bool_ else kept.astype(np.int64)
-    return released, int(groups.sizes.sum() - released.sum())
+    if kept.dtype == np.bool_:
+        released = np.where(kept, groups.sizes, 0)
+    else:
+        released = kept.astype(np.int64)
+    suppressed = groups.sizes.sum() - released.sum()
+    return released, int(suppressed)
 
 
 def _input(lattice: Lattice) -> Floats:
     """The group sizes of the input itself."""
-    return _once(
-        lattice, "input", lambda: lattice.counts.over(lattice.names).count.astype(np.float64)
-    )
+
+    def sizes() -> Floats:
+        return lattice.counts.over(lattice.names).count.astype(np.float64)
+
+    return _once(lattice, "input", sizes)
 
 
 def _leaves(lattice: Lattice) -> list[Floats]:
     """How often every leaf of every column occurs in the input."""
     counts = lattice.counts
-    columns = zip(lattice.names, lattice.hierarchies, strict=True)
-    frequencies = [
-        np.bincount(counts.column(name), counts.count, len(h.maps[0])) for name, h in columns
-    ]
-    return [frequency.astype(np.float64) for frequency in frequencies]
+    frequencies: list[Floats] = []
+    for name, tree in zip(lattice.names, lattice.hierarchies, strict=True):
+        often = np.bincount(counts.column(name), counts.count, len(tree.maps[0]))
+        frequencies.append(often.astype(np.float64))
+    return frequencies
 
 
 _made: WeakKeyDictionary[Lattice, dict[object, Any]] = WeakKeyDictionary()

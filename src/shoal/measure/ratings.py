@@ -80,7 +80,9 @@ class Ratings:
 
     def only(self, which: npt.NDArray[Any]) -> "Ratings":
         """Some of the ratings, by their places or by yes and no."""
-        weight = None if self.weight is None else self.weight[which]
+        weight = self.weight
+        if weight is not None:
+            weight = weight[which]
         return Ratings(self.record[which], self.item[which], self.value[which], weight)
 
     @property
@@ -162,8 +164,11 @@ def rmse(
         asked = coder.read(_table(held_out), person, item, value)
     else:
         chosen = np.random.default_rng(how.seed).random(len(known)) < part
-        known, asked = known.only(~chosen), known.only(chosen)
-    count = "count" if "count" in release.names and "count" not in (item, value) else None
+        asked = known.only(chosen)
+        known = known.only(~chosen)
+    count = None
+    if "count" in release.names and "count" not in (item, value):
+        count = "count"
     shown = _Coder(coder.items).read(release, "record", item, value, count)
     items = len(coder.items)
 
@@ -176,10 +181,19 @@ def rmse(
         predictor = train(ratings, items, how)
         return error(predictor.predict(known, asked.record, asked.item))
 
-    means = error(item_means(known, items)[asked.item]) if len(asked) and len(known) else None
+    means = None
+    if len(asked) and len(known):
+        means = error(item_means(known, items)[asked.item])
     _, first = np.unique(shown.record, return_index=True)
     records = round(float(shown.weights[first].sum()))
-    return RatingError(len(asked), len(known), records, means, learnt(known), learnt(shown))
+    return RatingError(
+        asked=len(asked),
+        known=len(known),
+        records=records,
+        item_means=means,
+        original=learnt(known),
+        released=learnt(shown),
+    )
 
 
 def _table(given: Any) -> Table:
@@ -190,9 +204,11 @@ def item_means(ratings: Ratings, items: int) -> Floats:
     """The mean value of every item, and of all ratings where an item has none."""
     weight = _some(ratings).weights
     number = np.bincount(ratings.item, weight, items)
-    everything = float(weight @ ratings.value) / float(weight.sum())
     sums = np.bincount(ratings.item, weight * ratings.value, items)
-    return np.asarray(np.where(number > 0, sums / np.where(number > 0, number, 1), everything))
+    overall = float(weight @ ratings.value) / float(weight.sum())
+    rated = number > 0
+    means = sums / np.where(rated, number, 1)
+    return np.asarray(np.where(rated, means, overall))
 
 
 def _some(ratings: Ratings) -> Ratings:
@@ -223,25 +239,31 @@ class Predictor:
 
         Somebody of whom nothing is known is predicted as the average person.
         """
+        # A person has a taste for every block: number the pairs of both that occur.
         blocks = int(self.block.max(initial=-1)) + 1
         block = self.block[np.concatenate([known.item, item])]
         keys = np.concatenate([known.record, record]) * blocks + block
         pair, place = np.unique(keys, return_inverse=True)
-        people, whose = np.unique(pair // max(blocks, 1), return_inverse=True)
-        own, asked = place[: len(known)], place[len(known) :]
+        people, person_of_pair = np.unique(pair // max(blocks, 1), return_inverse=True)
+        rated = place[: len(known)]
+        asked = place[len(known) :]
+
         size = self.factors.shape[1]
         design = np.c_[self.factors, np.ones(len(self.mean))]
         apart = known.value - self.mean[known.item]
-        square, right = _normal(own, design, known.item, apart, len(pair))
+        square, right = _normal(rated, design, known.item, apart, len(pair))
         taste = square[:, :size, :size] / self.noise + np.eye(size)
         both = np.stack([right[:, :size], square[:, :size, size]], axis=2) / self.noise
         solved = np.linalg.solve(taste, both)
+
         # A person's habit, with all tastes eliminated: their blocks meet in this one number.
         less = np.einsum("nf,nfj->nj", both[:, :, 1], solved)
         certain = square[:, size, size] / self.noise - less[:, 1]
         pull = right[:, size] / self.noise - less[:, 0]
-        precision = np.bincount(whose, certain, len(people)) + 1 / self.habit
-        habit = (np.bincount(whose, pull, len(people)) / precision)[whose]
+        precision = np.bincount(person_of_pair, certain, len(people)) + 1 / self.habit
+        habits = np.bincount(person_of_pair, pull, len(people)) / precision
+        habit = habits[person_of_pair]
+
         tastes = solved[:, :, 0] - solved[:, :, 1] * habit[:, None]
         liking = np.einsum("nf,nf->n", tastes[asked], self.factors[item])
         predicted = self.mean[item] + habit[asked] + liking
@@ -253,11 +275,17 @@ def train(ratings: Ratings, items: int, training: Training | None = None) -> Pre
     how = training or Training()
     _, record = np.unique(_some(ratings).record, return_inverse=True)
     order = np.argsort(record, kind="stable")
-    record, item, weight = record[order], ratings.item[order], ratings.weights[order]
+    record = record[order]
+    item = ratings.item[order]
+    value = ratings.value[order]
+    weight = ratings.weights[order]
+
+    # In standard deviations from here on.
     total = float(weight.sum())
-    middle = float(weight @ ratings.value[order]) / total
-    unit = float(np.sqrt(weight @ (ratings.value[order] - middle) ** 2 / total)) or 1.0
-    value = (ratings.value[order] - middle) / unit  # in standard deviations from here on
+    middle = float(weight @ value) / total
+    variance = weight @ (value - middle) ** 2 / total
+    unit = float(np.sqrt(variance)) or 1.0
+    value = (value - middle) / unit
     mean = (item_means(ratings, items) - middle) / unit
     model = _Model.started(mean, np.bincount(item, minlength=items) > 0, how)
     for _ in range(how.rounds):
@@ -266,14 +294,15 @@ def train(ratings: Ratings, items: int, training: Training | None = None) -> Pre
             who = record[part] - record[part][0]
             sums.add(model, Ratings(who, item[part], value[part], weight[part]))
         model.learn(sums, total)
+
     return Predictor(
-        model.mean * unit + middle,
-        model.loading * unit,
-        model.habit * unit**2,
-        model.noise * unit**2,
-        _blocks(record, item, items),
-        float(ratings.value.min()),
-        float(ratings.value.max()),
+        mean=model.mean * unit + middle,
+        factors=model.loading * unit,
+        habit=model.habit * unit**2,
+        noise=model.noise * unit**2,
+        block=_blocks(record, item, items),
+        low=float(ratings.value.min()),
+        high=float(ratings.value.max()),
     )
 
 
@@ -297,9 +326,14 @@ class _Model:
     def started(cls, mean: Floats, seen: npt.NDArray[np.bool_], how: Training) -> "_Model":
         """What training starts from."""
         draws = np.random.default_rng(how.seed).normal(size=(len(mean), how.factors))
-        prior = np.full(how.factors + 1, 0.25)
-        habit, noise = 1 / (1 + DAMPING), DAMPING / (1 + DAMPING)
-        return cls(mean, START * draws * seen[:, None], prior, habit, noise, seen)
+        return cls(
+            mean=mean,
+            loading=START * draws * seen[:, None],
+            prior=np.full(how.factors + 1, 0.25),
+            habit=1 / (1 + DAMPING),
+            noise=DAMPING / (1 + DAMPING),
+            seen=seen,
+        )
 
     def learn(self, sums: "_Sums", total: float) -> None:
         """Maximisation: what every item, and every variance, would have to be, given the sums."""
@@ -308,10 +342,13 @@ class _Model:
         # 0 for items that are not there.
         solved = np.linalg.solve(shrunk, sums.right[:, :, None])[:, :, 0]
         solution = np.asarray(solved, dtype=np.float64)
-        self.loading, self.mean = solution[:, : size - 1], solution[:, size - 1]
+        self.loading = solution[:, : size - 1]
+        self.mean = solution[:, size - 1]
+
         inverse = np.linalg.inv(shrunk[self.seen])
         variance = self.noise * inverse[:, range(size), range(size)]
-        self.prior = np.maximum((solution[self.seen] ** 2 + variance).mean(axis=0), LEAST)
+        seconds = solution[self.seen] ** 2 + variance
+        self.prior = np.maximum(seconds.mean(axis=0), LEAST)
         self.habit = max(sums.habits / sums.people, LEAST)
         self.noise = max(sums.squares / total, LEAST)
 
@@ -328,13 +365,17 @@ class _Sums:
 
     @classmethod
     def none(cls, items: int, factors: int) -> "_Sums":
-        return cls(np.zeros((items, factors + 1, factors + 1)), np.zeros((items, factors + 1)))
+        size = factors + 1
+        return cls(np.zeros((items, size, size)), np.zeros((items, size)))
 
     def add(self, model: _Model, ratings: Ratings) -> None:
         """Add some records, which are numbered in their order from 0."""
-        who, what, counted = ratings.record, ratings.item, ratings.weights
+        who = ratings.record
+        what = ratings.item
+        counted = ratings.weights
         items, size = self.right.shape
         last = size - 1
+
         # Expectation: every record's taste and habit, with their covariance.
         design = np.c_[model.loading, np.ones(items)]
         apart = ratings.value - model.mean[what]
@@ -345,11 +386,17 @@ class _Sums:
         alike = np.zeros(len(guess))
         alike[who] = counted
         self.people += float(alike.sum())
-        self.habits += float(alike @ (guess[:, last] ** 2 + covariance[:, last, last]))
+
+        # What the variances of habits and of noise are learnt from.
+        squared_habit = guess[:, last] ** 2 + covariance[:, last, last]
+        self.habits += float(alike @ squared_habit)
         left = apart - np.einsum("ni,ni->n", design[what], guess[who])
         unsure = size - np.einsum("nii,i->n", covariance, precision)
         self.squares += float(counted @ left**2) + model.noise * float(alike @ unsure)
-        several = counted * (np.bincount(who) > 1)[who]
+
+        # What the items are learnt from.
+        has_several = np.bincount(who) > 1
+        several = counted * has_several[who]
         seconds = guess[:, :, None] * guess[:, None, :] + covariance
         self._add_several(ratings, several, guess, seconds)
         # A record of one rating shows the item's mean; of its factors it cannot show more than how
@@ -364,14 +411,20 @@ class _Sums:
         """Add to every item's normal equations Σ E[y yᵀ] and Σ E[y · (value − habit)] over its
         ratings, where y is (taste, 1).
         """
-        who, item = ratings.record, ratings.item
+        who = ratings.record
+        item = ratings.item
         items, size = self.right.shape
         last = size - 1
         for a in range(size):
-            habits = seconds[who, a, last] if a < last else guess[who, last]
-            first = guess[who, a] if a < last else np.ones(len(item))
-            added = np.bincount(item, weight * (first * ratings.value - habits), items)
-            self.right[:, a] += added
+            # E[y] and E[y · habit] for the a-th of y, the last of which is the 1.
+            if a < last:
+                first = guess[who, a]
+                with_habit = seconds[who, a, last]
+            else:
+                first = np.ones(len(item))
+                with_habit = guess[who, last]
+            heard = first * ratings.value - with_habit
+            self.right[:, a] += np.bincount(item, weight * heard, items)
             for b in range(a, size):
                 both = seconds[who, a, b] if b < last else first
                 added = np.bincount(item, weight * both, items)
@@ -387,12 +440,15 @@ def _normal(
     design.
     """
     size = design.shape[1]
-    square, right = np.empty((records, size, size)), np.empty((records, size))
+    square = np.empty((records, size, size))
+    right = np.empty((records, size))
     for a in range(size):
         x = design[item, a]
         right[:, a] = np.bincount(record, x * value, records)
         for b in range(a, size):
-            square[:, a, b] = square[:, b, a] = np.bincount(record, x * design[item, b], records)
+            added = np.bincount(record, x * design[item, b], records)
+            square[:, a, b] = added
+            square[:, b, a] = added
     return square, right
 
 
@@ -402,6 +458,7 @@ def _chunks(record: Ints) -> Iterator[slice]:
     while start < len(record):
         end = start + CHUNK
         if end < len(record):
+            # Stop before the record that would be cut, or after it where it is all there is.
             first = int(np.searchsorted(record, record[end]))
             after = int(np.searchsorted(record, record[end], side="right"))
             end = first if first > start else after
@@ -411,18 +468,23 @@ def _chunks(record: Ints) -> Iterator[slice]:
 
 def _blocks(record: Ints, item: Ints, items: int) -> Ints:
     """Which items a chain of records joins: a number for every such set, from records in order."""
-    first = np.r_[True, record[1:] != record[:-1]]
-    leader = item[np.flatnonzero(first)[np.cumsum(first) - 1]]
-    joined = np.unique(leader * items + item)
-    one, other = joined // items, joined % items
+    # Joining every item to the first one of its record is enough.
+    starts = np.r_[True, record[1:] != record[:-1]]
+    start_of_rating = np.flatnonzero(starts)[np.cumsum(starts) - 1]
+    first_item = item[start_of_rating]
+    joined = np.unique(first_item * items + item)
+    first, other = np.divmod(joined, items)
+
+    # The smallest number spreads along the chains until nothing changes.
     label = np.arange(items)
     while True:
         least = label.copy()
-        np.minimum.at(least, one, label[other])
-        np.minimum.at(least, other, label[one])
+        np.minimum.at(least, first, label[other])
+        np.minimum.at(least, other, label[first])
         least = least[least]
         if (least == label).all():
-            return np.unique(label, return_inverse=True)[1]
+            _, block = np.unique(label, return_inverse=True)
+            return block
         label = least
 
 
@@ -438,7 +500,8 @@ class _Coder:
     ) -> Ratings:
         """The ratings of a table; rows without a person, an item or a value are left out."""
         whose, what, heard = table.records([person, item, value])
-        record, code = _numbered(whose, self.people), _numbered(what, self.items)
+        record = _numbered(whose, self.people)
+        code = _numbered(what, self.items)
         values = _numbers(heard)
         complete = (record >= 0) & (code >= 0) & ~np.isnan(values)
         weight = None
@@ -450,13 +513,16 @@ class _Coder:
 
 def _numbered(column: Column, number_of: dict[str, int]) -> Ints:
     """The number of every row's value, a new one where it has none yet; −1 for a missing one."""
-    pairs = zip(column.keys, column.labels, strict=True)
-    places = [
-        -1 if key is None else number_of.setdefault(text, len(number_of)) for key, text in pairs
-    ]
-    return np.array(places, dtype=np.int64)[column.codes]
+    numbers = []
+    for key, text in zip(column.keys, column.labels, strict=True):
+        if key is None:
+            numbers.append(-1)
+        else:
+            numbers.append(number_of.setdefault(text, len(number_of)))
+    return np.array(numbers, dtype=np.int64)[column.codes]
 
 
 def _numbers(column: Column) -> Floats:
     """Every row's value as a number, NaN for a missing one."""
-    return np.array(Kind.FLOAT.keys(column.labels, column.name), dtype=np.float64)[column.codes]
+    values = Kind.FLOAT.keys(column.labels, column.name)
+    return np.array(values, dtype=np.float64)[column.codes]

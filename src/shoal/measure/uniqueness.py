@@ -6,7 +6,7 @@ Dankar et al. (2012) to choose among them. A model that does not fit the sample 
 guess. Uses `counts`; `risk` uses it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -101,26 +101,41 @@ def identifying_sets(
     sets of four. Where `people` says whose each distinct row is, it is people who are unique:
     nobody else has a row like one of theirs.
     """
-    records = cells.total if people is None else int(people.max(initial=-1)) + 1
+    records = _records(cells, people)
     needed = int(share * records) + 1
-    minimal: set[tuple[int, ...]] = set()
-    sets: list[IdentifyingSet] = []
-    everything = range(len(cells.names))
     if people is None and int((cells.count == 1).sum()) < needed:
         return ()
-    for size in range(1, min(largest, len(cells.names)) + 1):
-        if comb(len(cells.names), size) > MOST_SETS:
+
+    minimal: set[tuple[int, ...]] = set()
+    sets: list[IdentifyingSet] = []
+    number = len(cells.names)
+    for size in range(1, min(largest, number) + 1):
+        if comb(number, size) > MOST_SETS:
             break
-        for columns in combinations(everything, size):
-            smaller = (part for length in range(1, size) for part in combinations(columns, length))
-            if prod(cells.cards[j] for j in columns) < needed or not minimal.isdisjoint(smaller):
+        for columns in combinations(range(number), size):
+            possible = prod(cells.cards[j] for j in columns)
+            if possible < needed or not minimal.isdisjoint(_parts(columns)):
                 continue
             uniques = _uniques(cells, columns, people)
-            if uniques >= needed:
-                names = tuple(cells.names[j] for j in columns)
-                sets.append(IdentifyingSet(names, uniques, uniques / records))
-                minimal.add(columns)
+            if uniques < needed:
+                continue
+            minimal.add(columns)
+            names = tuple(cells.names[j] for j in columns)
+            sets.append(IdentifyingSet(names, uniques, uniques / records))
     return tuple(sorted(sets, key=lambda each: (len(each.columns), -each.uniques)))
+
+
+def _records(cells: Counts, people: Ints | None) -> int:
+    """How many records there are, or people."""
+    if people is None:
+        return cells.total
+    return int(people.max(initial=-1)) + 1
+
+
+def _parts(columns: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """The sets of columns that are smaller."""
+    for size in range(1, len(columns)):
+        yield from combinations(columns, size)
 
 
 EXACT_COLUMNS = 8
@@ -134,10 +149,8 @@ def column_risks(cells: Counts, people: Ints | None = None) -> tuple[ColumnRisk,
     Where `people` says whose each distinct row is, the risk is that of people. The sum of all risks
     is the number of groups where everyone has one row.
     """
-    records, columns = cells.total, len(cells.names)
-    if people is not None:
-        records = int(people.max(initial=-1)) + 1
-    records = max(records, 1)
+    columns = len(cells.names)
+    records = max(_records(cells, people), 1)
     known: dict[frozenset[int], float] = {frozenset(): 1}
 
     def groups(of: frozenset[int]) -> float:
@@ -145,20 +158,28 @@ def column_risks(cells: Counts, people: Ints | None = None) -> tuple[ColumnRisk,
             known[of] = _sum_of_risks(cells, sorted(of), people)
         return known[of]
 
+    gains = _gains if columns <= EXACT_COLUMNS else _sampled_gains
+    shares = _shares(gains(groups, columns))
     everything = frozenset(range(columns))
-    gain = _gains(groups, columns) if columns <= EXACT_COLUMNS else _sampled(groups, columns)
-    whole = sum(gain)
-    risks = [
-        ColumnRisk(
+    risks = []
+    for j, name in enumerate(cells.names):
+        risk = ColumnRisk(
             column=name,
             values=_groups(cells, [j]),
             alone=groups(frozenset({j})) / records,
             without=groups(everything - {j}) / records,
-            share=gain[j] / whole if whole else 1 / columns,
+            share=shares[j],
         )
-        for j, name in enumerate(cells.names)
-    ]
+        risks.append(risk)
     return tuple(sorted(risks, key=lambda risk: -risk.share))
+
+
+def _shares(gains: Sequence[float]) -> list[float]:
+    """What each adds as a share of all; equal shares where nothing adds anything."""
+    whole = sum(gains)
+    if not whole:
+        return [1 / len(gains)] * len(gains)
+    return [gain / whole for gain in gains]
 
 
 def _gains(groups: Callable[[frozenset[int]], float], columns: int) -> list[float]:
@@ -167,13 +188,15 @@ def _gains(groups: Callable[[frozenset[int]], float], columns: int) -> list[floa
     gain = [0.0] * columns
     for j in everything:
         for size in range(columns):
+            # Shapley's weight: in how many orders just these columns come before.
             weight = 1 / (columns * comb(columns - 1, size))
-            for others in map(frozenset, combinations(everything - {j}, size)):
+            for before in combinations(everything - {j}, size):
+                others = frozenset(before)
                 gain[j] += weight * (groups(others | {j}) - groups(others))
     return gain
 
 
-def _sampled(groups: Callable[[frozenset[int]], float], columns: int) -> list[float]:
+def _sampled_gains(groups: Callable[[frozenset[int]], float], columns: int) -> list[float]:
     """The same, on average over some orders, each with its reverse."""
     # A measurement, not a release: the same table gives the same shares.
     chance = np.random.default_rng(0)
@@ -183,8 +206,9 @@ def _sampled(groups: Callable[[frozenset[int]], float], columns: int) -> list[fl
         for direction in (order, order[::-1]):
             before: frozenset[int] = frozenset()
             for j in direction:
-                gain[j] += (groups(before | {j}) - groups(before)) / ORDERS
-                before |= {j}
+                after = before | {j}
+                gain[j] += (groups(after) - groups(before)) / ORDERS
+                before = after
     return gain
 
 
@@ -203,11 +227,13 @@ def _own_crowds(cells: Counts, columns: Sequence[int], people: Ints) -> Ints:
     fewest.
     """
     key, _ = _keys(cells, columns)
-    key = np.unique(key, return_inverse=True)[1].astype(np.int64)
-    number = int(people.max(initial=-1)) + 1
-    pairs = np.unique(key * max(number, 1) + people)
-    group, person = np.divmod(pairs, max(number, 1))
-    return crowds_of_people(np.bincount(group)[group], person)
+    group_of_row = _numbered(key)
+    number = max(_records(cells, people), 1)
+    # Each person once in every group, however many rows they have there.
+    pairs = np.unique(group_of_row * number + people)
+    group, person = np.divmod(pairs, number)
+    around = np.bincount(group)[group]
+    return crowds_of_people(around, person)
 
 
 def _sum_of_risks(cells: Counts, columns: Sequence[int], people: Ints | None) -> float:
@@ -237,7 +263,9 @@ def _uniques(cells: Counts, columns: Sequence[int], people: Ints | None = None) 
     key = 2 * key + (cells.count > 1)
     key.sort()
     first = np.diff(key >> 1, prepend=-1) != 0
-    return int((first & np.append(first[1:], True) & (key % 2 == 0)).sum())
+    last = np.append(first[1:], True)
+    once = key % 2 == 0
+    return int((first & last & once).sum())
 
 
 DENSE = 4
@@ -246,14 +274,27 @@ DENSE = 4
 
 def _keys(cells: Counts, columns: Sequence[int]) -> tuple[Ints, int]:
     """One integer per row, the same for equal rows, and a bound on them."""
-    key, size = np.zeros(cells.distinct, dtype=np.int64), 1
+    key = np.zeros(cells.distinct, dtype=np.int64)
+    size = 1
     for j in columns:
-        if size * cells.cards[j] >= 1 << 62:
-            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+        card = cells.cards[j]
+        if size * card >= 1 << 62:
+            # The next column would not fit: number only the combinations that occur.
+            key = _numbered(key)
             size = len(key)
-        key = key * cells.cards[j] + cells.codes[j]
-        size *= cells.cards[j]
+        key = key * card + cells.codes[j]
+        size *= card
     return key, size
+
+
+def _numbered(key: Ints) -> Ints:
+    """The number of every key among those that occur."""
+    _, number = np.unique(key, return_inverse=True)
+    return number.astype(np.int64)
+
+
+SMALL_SAMPLE = 0.1
+"""Samples up to this share of the population are Pitman's (Dankar et al. 2012)."""
 
 
 def population_uniqueness(sizes: Ints, fraction: Fraction | float) -> PopulationUniqueness:
@@ -261,28 +302,52 @@ def population_uniqueness(sizes: Ints, fraction: Fraction | float) -> Population
     fraction of it.
     """
     records = int(sizes.sum())
-    population = max(round(records / fraction), records) if fraction else 0
-    size, number = np.unique(sizes, return_counts=True)
-    ones = int((sizes == 1).sum())
-    if not population or not ones:
+    population = 0
+    if fraction:
+        population = max(round(records / fraction), records)
+    if not population or not (sizes == 1).any():
+        # Nobody who is not unique in the sample is unique in the population.
         none = 0.0 if population else None
         return PopulationUniqueness(population, float(fraction), none, none, none, none, None)
+
     share = records / population
+    size, number = np.unique(sizes, return_counts=True)
+    estimates = {
+        "pitman": _share_of(population, _pitman(size, number, population)),
+        "zayatz": _share_of(population, _zayatz(size, number, population)),
+        "snb": _share_of(population, _snb(size, number, share)),
+    }
+    model = _chosen_model(estimates, share)
+    estimate = estimates[model]
+    return PopulationUniqueness(
+        population=population,
+        fraction=float(fraction),
+        pitman=estimates["pitman"],
+        zayatz=estimates["zayatz"],
+        snb=estimates["snb"],
+        estimate=estimate,
+        model=None if estimate is None else model,
+    )
 
-    def of(uniques: float | None) -> float | None:
-        fits = uniques is not None and isfinite(uniques) and 0 <= uniques <= population
-        return uniques / population if fits and uniques is not None else None
 
-    pitman = of(_pitman(size, number, population))
-    zayatz = of(_zayatz(size, number, population))
-    snb = of(_snb(size, number, share))
-    model, estimate = "zayatz", zayatz
-    if share <= 0.1 and pitman is not None:
-        model, estimate = "pitman", pitman
-    elif share > 0.1 and snb is not None and (zayatz is None or snb <= zayatz):
-        model, estimate = "snb", snb
-    chosen = None if estimate is None else model
-    return PopulationUniqueness(population, float(fraction), pitman, zayatz, snb, estimate, chosen)
+def _share_of(population: int, uniques: float | None) -> float | None:
+    """An estimate as a share, None where it is not possible."""
+    if uniques is None or not isfinite(uniques):
+        return None
+    if not 0 <= uniques <= population:
+        return None
+    return uniques / population
+
+
+def _chosen_model(estimates: Mapping[str, float | None], share: float) -> str:
+    """Dankar's rule: for a sample that holds a share of the population."""
+    zayatz = estimates["zayatz"]
+    snb = estimates["snb"]
+    if share <= SMALL_SAMPLE:
+        return "zayatz" if estimates["pitman"] is None else "pitman"
+    if snb is not None and (zayatz is None or snb <= zayatz):
+        return "snb"
+    return "zayatz"
 
 
 def _zayatz(size: Ints, number: Ints, population: int) -> float | None:
@@ -295,16 +360,19 @@ def _zayatz(size: Ints, number: Ints, population: int) -> float | None:
         """The chance that a sample has exactly one of `of` people (hypergeometric)."""
         if of - 1 > population - records:
             return 0.0
-        return exp(log(of) + _choose(population - of, records - 1) - _choose(population, records))
+        others = _choose(population - of, records - 1)
+        return exp(log(of) + others - _choose(population, records))
 
     ones = int(number[size == 1].sum())
-    single = sum(int(n) * one_of(int(s)) for s, n in zip(size, number, strict=True))
+    groups = zip(size.tolist(), number.tolist(), strict=True)
+    single = sum(groups_of_size * one_of(people) for people, groups_of_size in groups)
     # The share of sample uniques that are unique in the population.
-    stay = ones * one_of(1) / single
+    stay: float = ones * one_of(1) / single
     return stay * ones * population / records
 
 
 def _choose(n: int, k: int) -> float:
+    """The logarithm of how many ways there are to choose k of n."""
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
 
 
@@ -312,9 +380,11 @@ def _pitman(size: Ints, number: Ints, population: int) -> float | None:
     """Expected population uniques under Pitman's sampling formula, its parameters θ and 0 < α < 1
     by maximum likelihood.
     """
-    records, groups = int(size @ number), int(number.sum())
+    records = int(size @ number)
+    groups = int(number.sum())
     if not 1 < groups < records:
-        return None  # one group, or no two records alike: the likelihood has no maximum
+        # One group, or no two records alike: the likelihood has no maximum.
+        return None
     repeats = number.astype(np.float64)
 
     def theta(alpha: float) -> float:
@@ -334,7 +404,8 @@ def _pitman(size: Ints, number: Ints, population: int) -> float | None:
         """The likelihood's slope in α along the best θ."""
         t = theta(alpha)
         first = (_digamma(t / alpha + groups) - _digamma(t / alpha + 1)) / alpha
-        between = np.array([_digamma(s - alpha) for s in size.tolist()]) - _digamma(1 - alpha)
+        by_size = np.array([_digamma(s - alpha) for s in size.tolist()])
+        between = by_size - _digamma(1 - alpha)
         return (groups - 1 - t * first) / alpha - float(repeats @ between)
 
     alpha = _root(slope, 1e-4, 1 - 1e-9)
@@ -350,14 +421,16 @@ def _snb(size: Ints, number: Ints, fraction: float) -> float | None:
     """Population uniques if group sizes less one are negative binomial (α, β), matched to the
     sample's groups of one and two.
     """
-    ones, twos = (float(number[size == s].sum()) for s in (1, 2))
+    ones = float(number[size == 1].sum())
+    twos = float(number[size == 2].sum())
     if not twos or fraction >= 1:
         return None
     groups = _shlosser(size, number, fraction)
 
     def misfit(at: Floats) -> Floats:
         """Log of expected over seen groups of one and of two, at (log α, logit β)."""
-        alpha, beta = np.exp(at[0]), 1 / (1 + np.exp(-at[1]))
+        alpha = np.exp(at[0])
+        beta = 1 / (1 + np.exp(-at[1]))
         lost = (1 - fraction) * (1 - beta)
         base = log(groups * fraction) + alpha * (np.log(beta) - np.log(1 - lost))
         single = base + np.log(1 + alpha * lost / (1 - lost))
@@ -365,49 +438,62 @@ def _snb(size: Ints, number: Ints, fraction: float) -> float | None:
         double = base + np.log(drawn_twice * (2 - (1 - alpha) * lost))
         return np.stack((single - log(ones), double - log(twos)))
 
+    # Newton's steps start where the misfit is least on a grid.
     axes = np.meshgrid(np.linspace(-8, 8, 65), np.linspace(-14, 8, 89), indexing="ij")
     grid = np.stack(axes).reshape(2, -1)
-    start = grid[:, np.argmin((misfit(grid) ** 2).sum(axis=0))]
-    at = _newton(misfit, start)
-    return None if at is None else groups * exp(-exp(at[0]) * float(np.log1p(np.exp(-at[1]))))
+    squares = (misfit(grid) ** 2).sum(axis=0)
+    at = _newton(misfit, grid[:, np.argmin(squares)])
+    if at is None:
+        return None
+    # β^α of all groups have one member.
+    minus_log_beta = float(np.log1p(np.exp(-at[1])))
+    return groups * exp(-exp(at[0]) * minus_log_beta)
 
 
 def _shlosser(size: Ints, number: Ints, fraction: float) -> float:
     """The number of groups in the population: Shlosser's estimator as modified by Haas and Stokes
     (1998).
     """
-    s, n = size.astype(np.float64), number.astype(np.float64)
+    s = size.astype(np.float64)
+    n = number.astype(np.float64)
     missed = (1 - fraction) ** s
+    drawn_once = s * fraction * (1 - fraction) ** (s - 1)
     square = fraction**2
     over = float((s * square * (1 - square) ** (s - 1)) @ n)
     under = float(((1 - square) ** s - missed) @ n)
     first = over / under
-    second = float(missed @ n) / float((s * fraction * (1 - fraction) ** (s - 1)) @ n)
-    return float(n.sum()) + float(n[size == 1].sum()) * first * second**2
+    second = float(missed @ n) / float(drawn_once @ n)
+    ones = float(n[size == 1].sum())
+    return float(n.sum()) + ones * first * second**2
 
 
 def _newton(misfit: Callable[[Floats], Floats], start: Floats) -> Floats | None:
     """A zero of two functions of two variables by damped Newton steps, None where they lead
     nowhere.
     """
-    at, step = start, 1e-6
+    step = 1e-6
+    at = start
     now = misfit(at)
     for _ in range(100):
-        if float(np.abs(now).max()) < 1e-10:
+        worst = _largest(now)
+        if worst < 1e-10:
             return at
         slopes = [(misfit(at + d) - misfit(at - d)) / (2 * step) for d in step * np.eye(2)]
-        slope = np.column_stack(slopes)
-        worst = float(np.abs(now).max())
         try:
-            move = np.linalg.solve(slope, now)
+            move = np.linalg.solve(np.column_stack(slopes), now)
         except np.linalg.LinAlgError:
             return None
-        scale = min(1.0, 2 / float(np.abs(move).max()))
-        while scale > 1e-6 and not float(np.abs(misfit(at - scale * move)).max()) < worst:
+        # Halve the step until it helps; a comparison with NaN is false, and halves too.
+        scale = min(1.0, 2 / _largest(move))
+        while scale > 1e-6 and not _largest(misfit(at - scale * move)) < worst:
             scale /= 2
         at = at - scale * move
         now = misfit(at)
     return None
+
+
+def _largest(values: npt.NDArray[np.floating]) -> float:
+    return float(np.abs(values).max())
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:
@@ -415,10 +501,14 @@ def _root(falling: Callable[[float], float], low: float, high: float) -> float:
     if not (falling(low) > 0 > falling(high)):
         return nan
     for _ in range(200):
+        # The bounds may differ by many orders of magnitude: halve the distance of their logarithms.
         middle = sqrt(low * high)
         if not low < middle < high:
             break
-        low, high = (middle, high) if falling(middle) > 0 else (low, middle)
+        if falling(middle) > 0:
+            low = middle
+        else:
+            high = middle
     return low
 
 

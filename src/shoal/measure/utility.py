@@ -8,7 +8,7 @@ hierarchies and `counts`; `judging` uses it.
 """
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
@@ -112,8 +112,9 @@ def classification(
     column must be released unchanged. A record that was suppressed trains nothing, and is tested
     like all others.
     """
-    release = released if isinstance(released, Table) else as_table(released)
-    classes = (class_columns,) if isinstance(class_columns, str) else tuple(class_columns)
+    release = _as_table(released)
+    if isinstance(class_columns, str):
+        class_columns = (class_columns,)
     if not 2 <= folds <= max(original.rows, 2):
         raise ParameterError(
             "is out of range",
@@ -127,23 +128,32 @@ def classification(
             raise ParameterError(
                 f"classifier {way!r} is unknown", "it takes 'tree', 'logistic' or 'unpruned'"
             )
-    possible = tuple(name for name in original.names if name in release.names)
-    if features is not None:
-        possible = tuple(features)
+    if features is None:
+        shared = [name for name in original.names if name in release.names]
+        features = [name for name in shared if original.roles.get(name) is not Role.IDENTIFYING]
+    possible = tuple(features)
+    fold = _folds(original.rows, folds, seed)
     answers: list[Accuracy] = []
-    for column in classes:
+    for column in class_columns:
         used = [name for name in possible if name != column]
-        if features is None:
-            used = [name for name in used if original.roles.get(name) is not Role.IDENTIFYING]
-        for name in (column, *used):
-            if name not in original.names or name not in release.names:
-                raise ColumnError(
-                    f"column {name!r} is not in both tables", "name columns that were released"
-                )
+        _require_in_both(original, release, (column, *used))
         if not used:
             raise ColumnError(f"no features are left to predict {column!r} from", "name some")
-        answers += _cross_validate(original, release, column, used, ways, folds, seed)
+        task = _Task.of(original, release, column, used, fold)
+        answers += [task.accuracy(way) for way in ways]
     return tuple(answers)
+
+
+def _as_table(given: Any) -> Table:
+    return given if isinstance(given, Table) else as_table(given)
+
+
+def _require_in_both(original: Table, release: Table, names: Iterable[str]) -> None:
+    for name in names:
+        if name not in original.names or name not in release.names:
+            raise ColumnError(
+                f"column {name!r} is not in both tables", "name columns that were released"
+            )
 
 
 @typed_fields
@@ -193,7 +203,7 @@ def queries(
     chance that each record was drawn, if the release is a sample: answers are divided by it.
     """
     asked = workload or Workload()
-    release = released if isinstance(released, Table) else as_table(released)
+    release = _as_table(released)
     drawn = float(fraction(rate, "rate", 0, 1, above=True))
     drawn_from = tuple(original.quasi if names is None else names)
     if asked.columns > len(drawn_from):
@@ -208,6 +218,8 @@ def queries(
     codes = [reading.codes.astype(np.uint32) for reading in readings]
     truths = _Answers(group(drawn_from, leaves, [reading.leaves for reading in readings]))
     answers = _Answers(group(drawn_from, codes, [len(reading.may_be) for reading in readings]))
+
+    # Every column selects the same share, and all of them together the selectivity.
     share = float(asked.selectivity) ** (1 / asked.columns)
     floor = float(asked.bound) * original.rows
     chance = np.random.default_rng(seed)
@@ -217,17 +229,23 @@ def queries(
         wanted = [readings[j].some(share, chance) for j in columns]
         truth = truths.sum(columns, [leaves.astype(np.float64) for leaves in wanted])
         parts = [readings[j].share(leaves) for j, leaves in zip(columns, wanted, strict=True)]
-        gap = abs(answers.sum(columns, parts) / drawn - truth)
-        scale = max(truth, floor)
-        errors[i] = gap / scale if scale else float(gap > 0)
+        estimate = answers.sum(columns, parts) / drawn
+        errors[i] = _relative(abs(estimate - truth), max(truth, floor))
     return CountErrors(
-        asked.count,
-        asked.columns,
-        float(asked.selectivity),
-        floor,
-        float(errors.mean()),
-        float(np.median(errors)),
+        count=asked.count,
+        columns=asked.columns,
+        selectivity=float(asked.selectivity),
+        bound=floor,
+        mean=float(errors.mean()),
+        median=float(np.median(errors)),
     )
+
+
+def _relative(gap: float, scale: float) -> float:
+    """An error relative to a scale; where that is 0, any error is 1."""
+    if scale:
+        return gap / scale
+    return float(gap > 0)
 
 
 def spread(original: Table, released: Table, name: str) -> tuple[Ints, Floats]:
@@ -237,7 +255,8 @@ def spread(original: Table, released: Table, name: str) -> tuple[Ints, Floats]:
     reading = _Reading.of(original, released, name)
     rows = np.bincount(reading.codes, minlength=len(reading.may_be))
     weights = rows / np.maximum(reading.may_be.sum(axis=1), 1)
-    return np.bincount(reading.leaf, minlength=reading.leaves), weights @ reading.may_be
+    before = np.bincount(reading.leaf, minlength=reading.leaves)
+    return before, weights @ reading.may_be
 
 
 class _Answers:
@@ -329,7 +348,8 @@ class _Reading:
 
     def share(self, wanted: Bools) -> Floats:
         """Which share of what each released value may be is wanted."""
-        return np.asarray(self.may_be @ wanted.astype(np.float64) / self.may_be.sum(axis=1))
+        covered = self.may_be @ wanted.astype(np.float64)
+        return np.asarray(covered / self.may_be.sum(axis=1))
 
 
 def _may_be(column: Column, domain: Hierarchy, name: str) -> Bools:
@@ -369,55 +389,119 @@ class _Features:
 
     def numbers(self) -> Floats:
         """For trees: the middle of the leaves a value stands for."""
-        return np.column_stack(
-            [places[codes] for places, codes in zip(self.places, self.codes.T, strict=True)]
-        )
+        columns = zip(self.places, self.codes.T, strict=True)
+        return np.column_stack([places[codes] for places, codes in columns])
 
 
-def _cross_validate(
-    original: Table,
-    release: Table,
-    column: str,
-    used: Sequence[str],
-    classifiers: Sequence[Classifier],
-    folds: int,
-    seed: int,
-) -> Iterator[Accuracy]:
-    readings = [_Reading.of(original, release, name) for name in used]
-    target = _Reading.of(original, release, column)
-    trains = ~_suppressed(original, readings)
-    released_class = target.may_be.argmax(axis=1)[target.codes]
-    if (target.may_be.sum(axis=1)[target.codes[trains]] > 1).any():
-        raise ColumnError(
-            f"class column {column!r} is generalised in the release",
-            "measure classes that were released unchanged",
-        )
-    plain = _Features(
-        np.column_stack([reading.leaf for reading in readings]),
-        tuple(np.arange(reading.leaves, dtype=np.float64) for reading in readings),
-    )
-    shown_class = released_class[trains]
+@dataclass(frozen=True, eq=False)
+class _Folds:
+    """Which records are held out together, and the random order in which that was decided."""
 
-    order = np.random.default_rng(seed).permutation(original.rows)
-    fold = np.empty(original.rows, dtype=np.int64)
-    fold[order] = np.arange(original.rows) % folds
-    shown, mapped, twin = _at_levels_of_release(readings, trains, target.leaf, shown_class, order)
-    shown_fold = np.where(twin >= 0, fold[twin], -1)
+    number: int
+    of_record: Ints
+    order: Ints
 
-    for classifier in classifiers:
-        right = np.zeros(3)  # of the majority, of the input, of the release
-        for held_out in range(folds):
-            test, rest, others = fold == held_out, fold != held_out, shown_fold != held_out
-            truth, known = target.leaf[test], target.leaf[rest]
-            most = np.full(len(truth), np.bincount(known).argmax())
-            by_original = _predict(classifier, plain.of(rest), known, plain.of(test), most)
-            by_release = _predict(
-                classifier, shown.of(others), shown_class[others], mapped.of(test), most
+
+def _folds(records: int, number: int, seed: int) -> _Folds:
+    order = np.random.default_rng(seed).permutation(records)
+    fold = np.empty(records, dtype=np.int64)
+    fold[order] = np.arange(records) % number
+    return _Folds(number, fold, order)
+
+
+@dataclass(frozen=True, eq=False)
+class _Training:
+    """What a classifier learns from: features, classes, and the fold of each row; -1 has none."""
+
+    features: _Features
+    classes: Ints
+    fold: Ints
+
+    def without(self, held_out: int) -> tuple[_Features, Ints]:
+        """The rows of all other folds."""
+        rest = self.fold != held_out
+        return self.features.of(rest), self.classes[rest]
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A class column to predict: from the input, and from the release."""
+
+    column: str
+    folds: _Folds
+    original: _Training
+    released: _Training
+    mapped: _Features
+    """The input's records as the release would have shown them."""
+
+    @classmethod
+    def of(
+        cls,
+        original: Table,
+        release: Table,
+        column: str,
+        used: Sequence[str],
+        folds: _Folds,
+    ) -> "_Task":
+        """Predicting a column from the used ones."""
+        readings = [_Reading.of(original, release, name) for name in used]
+        target = _Reading.of(original, release, column)
+        trains = ~_suppressed(original, readings)
+        shown_codes = target.codes[trains]
+        if (target.may_be.sum(axis=1)[shown_codes] > 1).any():
+            raise ColumnError(
+                f"class column {column!r} is generalised in the release",
+                "measure classes that were released unchanged",
             )
-            right += [(guess == truth).sum() for guess in (most, by_original, by_release)]
-        majority, best, achieved = (right / original.rows).tolist()
-        relative = (achieved - majority) / (best - majority) if best > majority else None
-        yield Accuracy(column, classifier, folds, majority, best, achieved, relative)
+        plain = _Features(
+            np.column_stack([reading.leaf for reading in readings]),
+            tuple(np.arange(reading.leaves, dtype=np.float64) for reading in readings),
+        )
+        shown_class = target.may_be.argmax(axis=1)[shown_codes]
+        shown, mapped, twin = _at_levels_of_release(
+            readings, trains, target.leaf, shown_class, folds.order
+        )
+        # A released row is held out together with the record that it may be made of.
+        shown_fold = np.where(twin >= 0, folds.of_record[twin], -1)
+        return cls(
+            column=column,
+            folds=folds,
+            original=_Training(plain, target.leaf, folds.of_record),
+            released=_Training(shown, shown_class, shown_fold),
+            mapped=mapped,
+        )
+
+    def accuracy(self, classifier: Classifier) -> Accuracy:
+        """How well a classifier predicts the held-out records, over all folds."""
+        right = np.zeros(3)  # of the majority, of the input, of the release
+        for held_out in range(self.folds.number):
+            right += self._right(classifier, held_out)
+        majority, best, achieved = (right / len(self.folds.order)).tolist()
+        relative = None
+        if best > majority:
+            relative = (achieved - majority) / (best - majority)
+        return Accuracy(
+            column=self.column,
+            classifier=classifier,
+            folds=self.folds.number,
+            majority=majority,
+            original=best,
+            released=achieved,
+            relative=relative,
+        )
+
+    def _right(self, classifier: Classifier, held_out: int) -> list[int]:
+        """How many records of a fold the majority, the input and the release predict right."""
+        test = self.folds.of_record == held_out
+        truth = self.original.classes[test]
+        features, known = self.original.without(held_out)
+        majority = np.full(len(truth), np.bincount(known).argmax())
+        plain = self.original.features.of(test)
+        by_original = _predict(classifier, features, known, plain, majority)
+        features, known = self.released.without(held_out)
+        by_release = _predict(classifier, features, known, self.mapped.of(test), majority)
+        guesses = (majority, by_original, by_release)
+        return [int((guess == truth).sum()) for guess in guesses]
 
 
 def _suppressed(original: Table, readings: Sequence[_Reading]) -> Bools:
@@ -445,17 +529,17 @@ def _at_levels_of_release(
     """
     shown = np.column_stack([reading.codes[trains] for reading in readings])
     present = [np.unique(codes) for codes in shown.T]
-    places, columns = [], []
+    places = []
+    columns = []
+    overlap = False
     for reading, codes in zip(readings, present, strict=True):
         column, beyond = _generalised(reading, codes)
+        columns.append(column)
         may_be = np.concatenate((reading.may_be, beyond))
         places.append((may_be @ np.arange(reading.leaves)) / may_be.sum(axis=1))
-        columns.append(column)
+        values_of_leaf = reading.may_be[codes].sum(axis=0)
+        overlap |= values_of_leaf.max(initial=0) > 1
     mapped = np.column_stack(columns)
-    overlap = any(
-        reading.may_be[codes].sum(axis=0).max(initial=0) > 1
-        for reading, codes in zip(readings, present, strict=True)
-    )
     if overlap:
         mapped, twin = _covering(readings, mapped, shown, (classes, shown_classes), order)
     else:
@@ -486,12 +570,14 @@ def _covering(
             "levels would take too long",
             "measure on a sample of the input and a release of that sample",
         )
-    sizes = [
-        np.log(may_be.sum(axis=1))[codes] for may_be, codes in zip(may_bes, groups.T, strict=True)
-    ]
-    tightest_first = np.argsort(np.sum(sizes, axis=0), kind="stable")
+    size = np.zeros(len(groups))
+    for may_be, codes in zip(may_bes, groups.T, strict=True):
+        size += np.log(may_be.sum(axis=1))[codes]
+    tightest_first = np.argsort(size, kind="stable")
     group = _tightest(may_bes, leaves[first], groups, tightest_first)[rows]
     mapped = np.where((group >= 0)[:, None], groups[group], mapped)
+
+    # Each group takes records it covers, the tightest first, so that loose ones take what is left.
     twin = np.full(len(shown), -1, dtype=np.int64)
     left = order
     ends = np.cumsum(np.bincount(group_of, minlength=len(groups)))[:-1]
@@ -506,7 +592,8 @@ def _covering(
             shown_classes[rows_of_group][:, None],
             np.arange(len(covered)),
         )
-        twin[rows_of_group[place >= 0]] = covered[place[place >= 0]]
+        paired = place >= 0
+        twin[rows_of_group[paired]] = covered[place[paired]]
         left = left[~np.isin(left, twin[rows_of_group])]
     return mapped, twin
 
@@ -517,19 +604,28 @@ def _generalised(reading: _Reading, present: Ints) -> tuple[Ints, Bools]:
     """
     may_be = reading.may_be[present]
     covered = may_be.any(axis=0)
-    code = np.where(covered, present[may_be.argmax(axis=0)] if len(present) else 0, -1)
-    level = next(
-        (codes for codes in reading.level if all(_is_node(leaves, codes) for leaves in may_be)),
-        reading.level[0],
-    )
-    nodes = np.unique(level[~covered])
-    code[~covered] = len(reading.may_be) + np.searchsorted(nodes, level[~covered])
+    code = np.full(reading.leaves, -1, dtype=np.int64)
+    if len(present):
+        code[covered] = present[may_be.argmax(axis=0)][covered]
+    level = _level_of(may_be, reading.level)
+    beyond = level[~covered]
+    nodes = np.unique(beyond)
+    code[~covered] = len(reading.may_be) + np.searchsorted(nodes, beyond)
     return code[reading.leaf], level == nodes[:, None]
+
+
+def _level_of(may_be: Bools, levels: Sequence[Ints]) -> Ints:
+    """The first level that has every released value, or else the finest."""
+    for level in levels:
+        if all(_is_node(leaves, level) for leaves in may_be):
+            return level
+    return levels[0]
 
 
 def _is_node(leaves: Bools, level: Ints) -> bool:
     """Whether some leaves are just those of one value of a level."""
-    return bool((leaves == (level == level[leaves.argmax()])).all())
+    value = level[leaves.argmax()]
+    return bool((leaves == (level == value)).all())
 
 
 def _tightest(may_be: Sequence[Bools], records: Ints, groups: Ints, order: Ints) -> Ints:
@@ -553,16 +649,19 @@ def _twins(records: Ints, released: Ints, order: Ints) -> Ints:
     where none is left.
     """
     cells = _cells(np.concatenate((records, released)))
-    ours, theirs = cells[: len(records)], cells[len(records) :]
-    ours_by_cell = order[np.argsort(ours[order], kind="stable")]
-    sorted_cells = ours[ours_by_cell]
-    theirs_by_cell = np.argsort(theirs, kind="stable")
-    wanted = theirs[theirs_by_cell]
+    cell_of_record = cells[: len(records)]
+    cell_of_row = cells[len(records) :]
+    records_by_cell = order[np.argsort(cell_of_record[order], kind="stable")]
+    rows_by_cell = np.argsort(cell_of_row, kind="stable")
+
+    # The n-th row of a cell gets the n-th record of it, if there is one.
+    available = cell_of_record[records_by_cell]
+    wanted = cell_of_row[rows_by_cell]
     rank = np.arange(len(wanted)) - np.searchsorted(wanted, wanted)
-    at = np.searchsorted(sorted_cells, wanted) + rank
-    left = at < np.searchsorted(sorted_cells, wanted, side="right")
+    place = np.searchsorted(available, wanted) + rank
+    enough = place < np.searchsorted(available, wanted, side="right")
     twin = np.full(len(released), -1, dtype=np.int64)
-    twin[theirs_by_cell[left]] = ours_by_cell[at[left]]
+    twin[rows_by_cell[enough]] = records_by_cell[place[enough]]
     return twin
 
 
@@ -570,8 +669,10 @@ def _cells(rows: Ints) -> Ints:
     """One number per row, the same for equal rows."""
     cell = np.zeros(len(rows), dtype=np.int64)
     for column in rows.T:
-        key = cell * (int(column.max(initial=0)) + 1) + column
-        cell = np.unique(key, return_inverse=True)[1].astype(np.int64)
+        values = int(column.max(initial=0)) + 1
+        # Numbered anew after each column, so that the numbers never overflow.
+        _, number = np.unique(cell * values + column, return_inverse=True)
+        cell = number.astype(np.int64)
     return cell
 
 
@@ -584,10 +685,10 @@ def _predict(
     if (classes == classes[0]).all():
         return np.full(len(test.codes), classes[0])
     # Equal rows train as one with a weight.
-    _, first, weight = np.unique(
-        _cells(np.column_stack((train.codes, classes))), return_index=True, return_counts=True
-    )
-    train, classes = _Features(train.codes[first], train.places), classes[first]
+    cells = _cells(np.column_stack((train.codes, classes)))
+    _, first, weight = np.unique(cells, return_index=True, return_counts=True)
+    train = _Features(train.codes[first], train.places)
+    classes = classes[first]
     try:
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import OneHotEncoder

@@ -16,8 +16,14 @@ from shoal.errors import FileError, ShoalError
 from shoal.releases.certificate import Certificate
 from shoal.releases.facts import Entered, Facts
 
-__all__ = ["CERTIFICATE", "Release", "certificate_of", "earlier_files", "require_place"]
-
+__all__ = [
+    "CERTIFICATE",
+    "Release",
+    "certificate_in",
+    "certificate_of",
+    "earlier_files",
+    "require_place",
+]
 
 CERTIFICATE = "certificate.json"
 """The file beside a released table."""
@@ -54,8 +60,8 @@ class Release:
         """What the released files show, and no more: a notebook may be passed on."""
         tables = [self.table, *self.further.values()]
         shapes = [f"{table.shape[0]:,} rows × {table.shape[1]} columns" for table in tables]
-        paper = self.certificate
-        return f"<shoal.Release {paper.number} by {paper.method}: {' and '.join(shapes)}>"
+        made = f"{self.certificate.number} by {self.certificate.method}"
+        return f"<shoal.Release {made}: {' and '.join(shapes)}>"
 
     @classmethod
     def read(cls, directory: str | os.PathLike[str]) -> "Release":
@@ -234,12 +240,14 @@ def earlier_files(folder: Path) -> list[Path]:
 
 def _names_in(folder: Path) -> set[str]:
     """The names of a release's files, by the certificate in a folder; none where it has none."""
+    certificate = certificate_in(folder)
+    if certificate is None:
+        return set()
     try:
-        paper = Certificate.from_json((folder / CERTIFICATE).read_bytes().decode("utf-8"))
-        file = paper.file or {}
+        file = certificate.file or {}
         further = [table["name"] for table in file.get("further", {}).values()]
         return {CERTIFICATE, file["name"], *further}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, ShoalError):
+    except (TypeError, KeyError, AttributeError):  # anybody may have written it
         return set()
 
 
@@ -251,11 +259,18 @@ def _current(folder: Path) -> bool:
         return False
 
 
+def certificate_in(folder: Path) -> Certificate | None:
+    """The certificate in a folder, if there is one that can be read."""
+    try:
+        return Certificate.from_json((folder / CERTIFICATE).read_bytes().decode("utf-8"))
+    except (OSError, UnicodeDecodeError, ShoalError):
+        return None
+
+
 def certificate_of(path: str | os.PathLike[str]) -> Certificate | None:
     """The certificate that lies beside a released file and names it, if there is one."""
     target = Path(path)
-    try:
-        paper = Certificate.from_json((target.parent / CERTIFICATE).read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, FileError):
+    certificate = certificate_in(target.parent)
+    if certificate is None or not isinstance(certificate.file, Mapping):
         return None
-    return paper if (paper.file or {}).get("name") == target.name else None
+    return certificate if certificate.file.get("name") == target.name else None

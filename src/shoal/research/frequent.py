@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from math import prod
 from typing import TypeAlias
 
@@ -104,10 +104,12 @@ def frequent_exponential(
     roots = tuple(tree.labels[-1][0] for tree in trees.values())
     # The paper adds the roots once, so that something always comes out.
     drawn: Counter[tuple[str, ...]] = Counter([roots])
-    for row, times in enumerate(source.binomial(scoring.crowds.everyone.count, kept).tolist()):
+    sampled = source.binomial(scoring.crowds.everyone.count, kept)
+    for row, times in enumerate(sampled.tolist()):
         numbers = [number for number, _ in scores[row]]
         for _ in range(times):
-            _, node = scores[row][source.exponential(numbers, rate)]
+            choice = source.exponential(numbers, rate)
+            _, node = scores[row][choice]
             drawn[scoring.texts(row, node)] += 1
     return dict(sorted(drawn.items()))
 
@@ -169,8 +171,11 @@ class _Scoring:
         roots = sum(int(levels[-1].min()) for levels in self.shown.parts)
         if roots:
             return roots / self.shown.unit
-        positive = [part[part > 0] for levels in self.shown.parts for part in levels]
-        units = [int(part.min()) for part in positive if len(part)]
+        units = []
+        for part in chain.from_iterable(self.shown.parts):
+            positive = part[part > 0]
+            if len(positive):
+                units.append(int(positive.min()))
         if not units:
             raise ParameterError(
                 "all weights are 0: nothing is sensitive", "give a column a weight above 0"
@@ -179,7 +184,7 @@ class _Scoring:
 
     @property
     def influence(self) -> Fraction:
-        """η: by how much one record may change a score, as the paper has it."""
+        """η: by how much one record may change a score, according to the paper."""
         utility = (self.worth.most / self.worth.unit) ** self.power
         return 2 * (self.pull / self.least + utility / self.crowds.people)
 
@@ -187,14 +192,16 @@ class _Scoring:
         """For every distinct row the nodes at which t records or more are like it."""
         least = self.least
         scores: list[Scored] = [[] for _ in range(self.crowds.everyone.distinct)]
-        for node in product(*(range(tree.height + 1) for tree in self.trees.values())):
+        levels = [range(tree.height + 1) for tree in self.trees.values()]
+        for node in product(*levels):
             sizes = self.crowds.sizes(node)
             worth = np.broadcast_to(self.crowds.sum_at(self.worth, node), sizes.shape)
             shown = np.broadcast_to(self.crowds.sum_at(self.shown, node), sizes.shape)
             for row in np.flatnonzero(sizes >= t).tolist():
-                sensitivity = max(Fraction(int(shown[row])) / self.shown.unit, least)
-                utility = (Fraction(int(worth[row])) / self.worth.unit) ** self.power
-                score = self.pull * int(sizes[row]) / sensitivity + utility
+                sensitivity = Fraction(int(shown[row])) / self.shown.unit
+                utility = Fraction(int(worth[row])) / self.worth.unit
+                crowding = self.pull * int(sizes[row]) / max(sensitivity, least)
+                score = crowding + utility**self.power
                 scores[row].append((score, node))
         return scores
 

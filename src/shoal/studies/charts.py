@@ -108,8 +108,11 @@ def layered(text: str, layers: Iterable[Any], **properties: Any) -> "LayerChart"
 def utility_axis(name: str, title: str, *, whole: bool = True) -> Any:
     """A horizontal axis for shares of utility: from 0 to 1, or those that occur."""
     alt = library()
-    scale = alt.Scale(domain=[0, 1]) if whole else alt.Scale(zero=False, padding=20)
-    return alt.X(f"{name}:Q", title=title, axis=alt.Axis(format="%"), scale=scale)
+    scale = alt.Scale(zero=False, padding=20)
+    if whole:
+        scale = alt.Scale(domain=[0, 1])
+    axis = alt.Axis(format="%")
+    return alt.X(f"{name}:Q", title=title, axis=axis, scale=scale)
 
 
 def risk_axis(rows: Sequence[dict[str, Any]]) -> Any:
@@ -131,11 +134,13 @@ def rule(label: str, at: Fraction, line: int = 0) -> list[Any]:
     """A vertical rule with a label at its foot, in the given line of text."""
     alt = library()
     mark = {"at": float(at), "label": f"{label}: {float(at):.1%}"}
-    base = alt.Chart(alt.Data(values=[mark])).encode(alt.X("at:Q"))
+    data = alt.Data(values=[mark])
+    base = alt.Chart(data).encode(alt.X("at:Q"))
     # On the side of the rule where there is more room.
     side: dict[str, Any] = {"align": "left", "dx": 4}
     if at > Fraction(1, 2):
         side = {"align": "right", "dx": -4}
     height = alt.value(HEIGHT - 4 - _LINE * line)
-    text = base.mark_text(baseline="bottom", **side).encode(text="label:N", y=height)
-    return [base.mark_rule(strokeDash=[4, 3], color="gray"), text]
+    text = base.mark_text(baseline="bottom", **side)
+    line = base.mark_rule(strokeDash=[4, 3], color="gray")
+    return [line, text.encode(text="label:N", y=height)]

@@ -158,7 +158,8 @@ class Staircase(_Study):
         """The lowest risk over the utility kept, and where it is halved."""
         alt = charts.library()
         rows = [_drawn(step) for step in self.steps]
-        line = alt.Chart(alt.Data(values=rows)).mark_line(point=True, interpolate="step-before")
+        chart = alt.Chart(alt.Data(values=rows))
+        line = chart.mark_line(point=True, interpolate="step-before")
         layers = [
             line.encode(
                 charts.utility_axis("utility", "share of utility kept"),
@@ -226,17 +227,20 @@ class AnonymityComparison(_Study):
         """What is drawn; marks at the same place are one, with every k."""
         ks: dict[tuple[str, float, float], list[str]] = {}
         for row in self.rows:
+            choice = "optimal" if row.optimal else "arbitrary"
             risks = {
-                f"k-anonymous, {'optimal' if row.optimal else 'arbitrary'}": row.k_anonymous,
+                f"k-anonymous, {choice}": row.k_anonymous,
                 "personal, exact": row.exact,
                 "personal, genetic": row.genetic,
             }
             for of, risk in risks.items():
-                ks.setdefault((of, float(row.utility), risk), []).append(str(row.k))
-        return [
-            {"of": of, "utility": utility, "risk": risk, "k": ", ".join(each)}
-            for (of, utility, risk), each in ks.items()
-        ]
+                place = of, float(row.utility), risk
+                ks.setdefault(place, []).append(str(row.k))
+        marks = []
+        for (of, utility, risk), each in ks.items():
+            mark = {"of": of, "utility": utility, "risk": risk, "k": ", ".join(each)}
+            marks.append(mark)
+        return marks
 
 
 def _drawn(step: Stair) -> dict[str, Any]:
@@ -255,4 +259,6 @@ def _plain(value: Any) -> Any:
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, tuple):
         return [_plain(inner) for inner in value]
-    return float(value) if isinstance(value, Fraction) else value
+    if isinstance(value, Fraction):
+        return float(value)
+    return value

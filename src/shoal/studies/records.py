@@ -55,7 +55,9 @@ class Records:
         counts = []
         for number, want in enumerate(people.wanted):
             mine = np.flatnonzero(people.want == number)
-            count = np.bincount(people.place[mine], people.rows.count[mine], len(want.rows))
+            places = people.place[mine]
+            records = people.rows.count[mine]
+            count = np.bincount(places, records, len(want.rows))
             counts.append(count.astype(np.int64))
         return cls(people, counts)
 
@@ -72,7 +74,8 @@ class Records:
             progress(done, total, f"{what} at a floor of {float(floor):.1%}")
 
         # Everybody keeps the same share here, whatever they wished.
-        wanted = [replace(want, floor=self._units(floor)) for want in self.people.wanted]
+        units = self._units(floor)
+        wanted = [replace(want, floor=units) for want in self.people.wanted]
         method = replace(self.people.method, solver=solver)
         people = replace(self.people, method=method, wanted=wanted)
         return Solution(floor, people.solve(chance, at_floor))
@@ -86,23 +89,27 @@ class Records:
         for given in self.people.wanted:
             want = comparable(given, crowds)
             shown = np.broadcast_to(crowds.sum_at(want.sensitivity, node), sizes.shape)
-            number = len(want.rows)
-            levels = np.tile(np.array(node, dtype=np.uint8), (number, 1))
-            risk = shown[want.rows] / sizes[want.rows] / float(want.sensitivity.unit)
+            everybody = np.array(node, dtype=np.uint8)
+            levels = np.tile(everybody, (len(want.rows), 1))
+            unit = float(want.sensitivity.unit)
+            risk = shown[want.rows] / sizes[want.rows] / unit
             choices.append(Chosen(levels, risk, worth[want.rows]))
         return choices
 
     def mean(self, risks: Sequence[Floats]) -> float:
         """The mean risk of the records."""
-        total = sum(often @ risk for often, risk in zip(self.counts, risks, strict=True))
-        return float(total) / max(self.people.rows.total, 1)
+        total = 0.0
+        for often, risk in zip(self.counts, risks, strict=True):
+            total += float(often @ risk)
+        return total / max(self.people.rows.total, 1)
 
     def kept(self, choices: Sequence[Chosen]) -> Fraction:
         """The mean share of utility that the records keep; it becomes a floor, so it is exact."""
         worth = 0
         for often, chosen in zip(self.counts, choices, strict=True):
             worth += sum(map(mul, often.tolist(), chosen.worth.tolist()))
-        return Fraction(worth, max(self.people.utility.most * self.people.rows.total, 1))
+        most = self.people.utility.most * self.people.rows.total
+        return Fraction(worth, max(most, 1))
 
     def point(self, solution: Solution) -> Point:
         """The table as it is shown."""
@@ -133,11 +140,12 @@ class Records:
         while high - low > 1:
             progress(0, 1, "halving the risk")
             middle = (low + high) // 2
-            unlike = [np.flatnonzero(a != b) for a, b in zip(within, beyond, strict=True)]
-            wanted = [
-                replace(want, floor=middle, rows=want.rows[rows])
-                for want, rows in zip(people.wanted, unlike, strict=True)
-            ]
+            unlike = []
+            wanted = []
+            for want, lower, higher in zip(people.wanted, within, beyond, strict=True):
+                rows = np.flatnonzero(lower != higher)
+                unlike.append(rows)
+                wanted.append(replace(want, floor=middle, rows=want.rows[rows]))
             solved = lowest(people.crowds, people.utility, wanted)
             risks = [risk.copy() for risk in within]
             for risk, rows, chosen in zip(risks, unlike, solved, strict=True):
@@ -147,7 +155,8 @@ class Records:
                 low = min(int(chosen.worth.min()) for chosen in solved if len(chosen.worth))
                 within = risks
             else:
-                high, beyond = middle, risks
+                high = middle
+                beyond = risks
         return Fraction(low, max(people.utility.most, 1))
 
     def _units(self, share: Fraction) -> int:

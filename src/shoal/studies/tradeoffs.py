@@ -147,9 +147,12 @@ def tradeoff_of(table: Table, method: Personal, row: int) -> Staircase:
     require_people(method, table)
     people = Records.of(table, method).people
     _require_small(prod(height + 1 for height in people.crowds.heights))
-    sensitivity, share = method.sums(people.hierarchies)[1][_wish(method, table, row)]
-    columns = table.records(people.hierarchies)
-    leaves = [int(table.leaf_of(column.name)[column.codes[row]]) for column in columns]
+    _, sums_of_wishes = method.sums(people.hierarchies)
+    sensitivity, share = sums_of_wishes[_wish(method, table, row)]
+    leaves = []
+    for column in table.records(people.hierarchies):
+        leaf_of = table.leaf_of(column.name)
+        leaves.append(int(leaf_of[column.codes[row]]))
     ways = _WaysToShow.of(people, leaves, sensitivity, share)
     return Staircase(ways.undominated(), ways.step(0), share)
 
@@ -202,26 +205,31 @@ class _WaysToShow:
     ) -> "_WaysToShow":
         crowds = people.crowds
         nobody = np.zeros(0, dtype=np.intp)
-        want = comparable(Wanted.of(sensitivity, people.utility, share, nobody), crowds)
+        wanted = Wanted.of(sensitivity, people.utility, share, nobody)
+        want = comparable(wanted, crowds)
         shape = [height + 1 for height in crowds.heights]
         worth = np.zeros(shape, dtype=np.int64)
         shown = np.zeros(shape, dtype=np.int64)
         # One histogram of everybody, by the level at which each column first shows the record's
         # value, gives the crowds of all nodes.
         joins = np.zeros(crowds.everyone.distinct, dtype=np.intp)
-        for column, (hierarchy, leaf) in enumerate(zip(crowds.hierarchies, leaves, strict=True)):
-            apart = np.sum([codes != codes[leaf] for codes in hierarchy.maps], axis=0)
+        for column, leaf in enumerate(leaves):
+            maps = crowds.hierarchies[column].maps
+            apart = np.sum([codes != codes[leaf] for codes in maps], axis=0)
             joins = joins * shape[column] + apart[crowds.everyone.codes[column]]
+            # The parts of this column lie along its axis.
             along = [1] * len(shape)
             along[column] = -1
             for total, of in ((worth, people.utility), (shown, want.sensitivity)):
-                parts = zip(of.parts[column], hierarchy.maps, strict=True)
-                total += np.reshape([part[codes[leaf]] for part, codes in parts], along)
+                parts = zip(of.parts[column], maps, strict=True)
+                by_level = [part[codes[leaf]] for part, codes in parts]
+                total += np.reshape(by_level, along)
         counts = np.bincount(joins, crowds.everyone.count, prod(shape))
         sizes = counts.astype(np.int64).reshape(shape)
         for column in range(len(shape)):
             np.cumsum(sizes, axis=column, out=sizes)
-        return cls(people, leaves, worth, shown / sizes, float(want.sensitivity.unit), sizes)
+        unit = float(want.sensitivity.unit)
+        return cls(people, leaves, worth, shown / sizes, unit, sizes)
 
     def undominated(self) -> tuple[Stair, ...]:
         """The steps that no other beats in utility or risk without losing in the other."""
@@ -229,21 +237,28 @@ class _WaysToShow:
         # Worth most first, and of equal ones the lowest risk.
         order = np.lexsort((risk, -self.worth.ravel()))
         ordered = risk[order]
-        lowest_before = np.minimum.accumulate(np.append(np.inf, ordered[:-1]))
+        before = np.append(np.inf, ordered[:-1])
+        lowest_before = np.minimum.accumulate(before)
         kept = order[ordered < lowest_before]
-        return tuple(self.step(place) for place in kept[::-1].tolist())
+        ascending = kept[::-1].tolist()
+        return tuple(map(self.step, ascending))
 
     def step(self, place: int) -> Stair:
         """The step of a node, by its place among all of them."""
         node = [int(level) for level in np.unravel_index(place, self.sizes.shape)]
-        levels = dict(zip(self.people.hierarchies, node, strict=True))
+        hierarchies = self.people.hierarchies
+        levels = dict(zip(hierarchies, node, strict=True))
         shown = {}
-        for (name, tree), leaf in zip(self.people.hierarchies.items(), self.leaves, strict=True):
+        for name, leaf in zip(hierarchies, self.leaves, strict=True):
             level = levels[name]
+            tree = hierarchies[name]
             shown[name] = tree.labels[level][tree.maps[level][leaf]]
         most = self.people.utility.most
+        utility = Fraction(1)
+        if most:
+            utility = Fraction(int(self.worth.flat[place]), most)
         return Stair(
-            utility=Fraction(int(self.worth.flat[place]), most) if most else Fraction(1),
+            utility=utility,
             risk=float(self.risk.flat[place]) / self.unit,
             people=int(self.sizes.flat[place]),
             levels=levels,
@@ -277,7 +292,8 @@ def compared(
     asked = _sizes(ks, table.rows)
     number = whole(tables, "tables")
     records = Records.of(table, method)
-    lattice = Lattice(records.people.rows.over(tuple(table.quasi)), records.people.hierarchies)
+    counts = records.people.rows.over(tuple(table.quasi))
+    lattice = Lattice(counts, records.people.hierarchies)
     comparing = _Comparing(records, chance)
     smallest: dict[Node, int] = {}
     rows = []
@@ -286,8 +302,9 @@ def compared(
         part(0, 1, f"drawing {k}-anonymous tables")
         arbitrary = [minimal_node(lattice, k, smallest, chance) for _ in range(number)]
         best = search(lattice, [KAnonymity(k)], LOSSES["granularity"]).node
-        rows.append(comparing.row(k, arbitrary, False, _part(part, 0, 2)))
-        rows.append(comparing.row(k, [best], True, _part(part, 1, 2)))
+        first_half, second_half = _part(part, 0, 2), _part(part, 1, 2)
+        rows.append(comparing.row(k, arbitrary, False, first_half))
+        rows.append(comparing.row(k, [best], True, second_half))
     return AnonymityComparison(tuple(rows))
 
 
@@ -345,9 +362,12 @@ class _Comparing:
         records = self.records
         shown = [records.at(node) for node in nodes]
         kept = sum(map(records.kept, shown), Fraction(0)) / len(nodes)
-        means = [records.mean([chosen.risk for chosen in choices]) for choices in shown]
-        exact, genetic = self._risks(kept, progress)
+        means = []
+        for choices in shown:
+            risks = [chosen.risk for chosen in choices]
+            means.append(records.mean(risks))
         risk = sum(means) / len(nodes)
+        exact, genetic = self._risks(kept, progress)
         return Against(k, optimal, len(nodes), kept, risk, exact, genetic)
 
     def _risks(self, floor: Fraction, progress: Progress) -> tuple[float, float]:
@@ -356,7 +376,8 @@ class _Comparing:
             records, chance = self.records, self.chance
             exact = records.solve(floor, "exact", chance, _part(progress, 0, 2))
             genetic = records.solve(floor, "genetic", chance, _part(progress, 1, 2))
-            self._solved[floor] = records.mean(exact.risks), records.mean(genetic.risks)
+            means = records.mean(exact.risks), records.mean(genetic.risks)
+            self._solved[floor] = means
         return self._solved[floor]
 
 
@@ -364,6 +385,7 @@ def _part(progress: Progress, done: int, total: int) -> Progress:
     """Progress within one of several equal pieces of work."""
 
     def report(inner: int, of: int, what: str) -> None:
-        progress(done * _PARTS + _PARTS * inner // max(of, 1), total * _PARTS, what)
+        within = _PARTS * inner // max(of, 1)
+        progress(done * _PARTS + within, total * _PARTS, what)
 
     return report

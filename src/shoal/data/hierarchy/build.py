@@ -155,11 +155,18 @@ class _Cuts:
 
 
 def _levels_by_width(
-    widths: Sequence[Number], origin: Number, ends: _Ends, kind: Kind
+    widths: Sequence[Number],
+    origin: Number,
+    ends: _Ends,
+    kind: Kind,
 ) -> list[_Cuts]:
     start = _number(origin, "origin", kind)
-    numbers = [_number(width, "widths", kind, listed=True) for width in widths]
-    return [_Cuts(f"width {plain(width)}", _multiples(width, start, ends)) for width in numbers]
+    levels = []
+    for given in widths:
+        width = _number(given, "widths", kind, listed=True)
+        points = _multiples(width, start, ends)
+        levels.append(_Cuts(f"width {plain(width)}", points))
+    return levels
 
 
 def _multiples(width: Decimal, origin: Decimal, ends: _Ends) -> set[Decimal]:
@@ -215,7 +222,13 @@ class _Grid:
     closed: str
 
     @classmethod
-    def of(cls, ends: _Ends, step: Decimal, closed: str, kind: Kind) -> "_Grid":
+    def of(
+        cls,
+        ends: _Ends,
+        step: Decimal,
+        closed: str,
+        kind: Kind,
+    ) -> "_Grid":
         if step <= 0:
             raise ParameterError("is not above 0", option="step", given=plain(step))
         if kind is Kind.FLOAT and (ends.low is None or ends.high is None):
@@ -242,7 +255,9 @@ class _Grid:
     def first_behind(self, cut: Decimal) -> int:
         """The place of the first value behind a cut."""
         steps = (cut - self.low) / self.step
-        return math.ceil(steps) if self.closed == "left" else math.floor(steps) + 1
+        if self.closed == "left":
+            return math.ceil(steps)
+        return math.floor(steps) + 1
 
     def starts(self, cuts: set[Decimal]) -> list[int]:
         """The places at which the intervals between some cuts begin."""
@@ -251,7 +266,11 @@ class _Grid:
 
 
 def _discrete(
-    ends: _Ends, levels: Sequence[_Cuts], grid: _Grid, kind: Kind, root: str
+    ends: _Ends,
+    levels: Sequence[_Cuts],
+    grid: _Grid,
+    kind: Kind,
+    root: str,
 ) -> Hierarchy:
     """Every value of the grid is a leaf."""
     if not levels and ends.bounds():
@@ -288,21 +307,25 @@ def _discrete(
 
 
 def _continuous(
-    ends: _Ends, levels: Sequence[_Cuts], closed: str, end_closed: bool, root: str
+    ends: _Ends,
+    levels: Sequence[_Cuts],
+    closed: str,
+    end_closed: bool,
+    root: str,
 ) -> Hierarchy:
     """The intervals of the first level are the leaves."""
     if ends.high is not None and ends.high in (ends.low, ends.top):
         raise ParameterError("must be above `low` and above `top`", option="high")
     if not levels and not ends.bounds():
-        raise ParameterError(
-            "a continuous domain has no values of its own", "give `widths` or `cuts`"
-        )
+        raise ParameterError("a continuous domain has no single values", "give `widths` or `cuts`")
     levels = levels or [_Cuts("bottom and top", ends.bounds())]
     _require_nested(levels)
     outer = {ends.low, ends.high}
-    edges = [ends.low, *sorted(levels[0].points - outer), ends.high]
+    inner = sorted(levels[0].points - outer)
+    edges = [ends.low, *inner, ends.high]
     places = {edge: place for place, edge in enumerate(edges)}
-    left, last = closed == "left", len(edges) - 1
+    left = closed == "left"
+    last = len(edges) - 1
 
     def label(start: int, stop: int) -> str:
         low, high = edges[start], edges[stop]
@@ -318,11 +341,9 @@ def _continuous(
     for level in levels:
         starts = [0, *sorted(places[point] for point in level.points - outer)]
         runs.append(_Runs.of(starts, last, label))
-    cuts = [
-        -math.inf if ends.low is None else float(ends.low),
-        *(float(edge) for edge in edges[1:-1] if edge is not None),
-        math.inf if ends.high is None else float(ends.high),
-    ]
+    lowest = -math.inf if ends.low is None else float(ends.low)
+    highest = math.inf if ends.high is None else float(ends.high)
+    cuts = [lowest, *map(float, inner), highest]
     tree = _stacked(runs[0].labels, runs[1:], Kind.FLOAT, root)
     far = cuts[-1] if left else cuts[0]
     end_closed = end_closed and math.isfinite(far)
@@ -483,7 +504,7 @@ def _hide_left(texts: Sequence[str], hidden: int, symbol: str) -> list[str]:
 
 
 def _every(length: int | None, alphabet: str | Sequence[str]) -> Iterator[str]:
-    """Every text of a length, or of the places that have an alphabet of their own."""
+    """Every text of a length, or with an alphabet for each place."""
     if isinstance(alphabet, str):
         if not isinstance(length, int) or length < 1:
             raise ParameterError(
@@ -602,7 +623,8 @@ def groups(
     paths = list(_paths(tree, (), kind))
     if values is not None:
         grouped = {kind.key(path[0]) for path in paths}
-        absent = [text for text in _texts(values, kind) if kind.key(text) not in grouped]
+        domain = _texts(values, kind)
+        absent = [text for text in domain if kind.key(text) not in grouped]
         if absent and rest is None:
             raise _ungrouped(absent)
         paths += [(text, str(rest)) for text in absent]
@@ -709,10 +731,17 @@ class _Runs:
     @classmethod
     def of(cls, starts: Sequence[int], stop: int, label: Callable[[int, int], str]) -> "_Runs":
         """Runs that begin at some leaves, the last one ending before `stop`."""
-        return cls(starts, [label(*ends) for ends in pairwise([*starts, stop])])
+        ends = pairwise([*starts, stop])
+        labels = [label(first, behind) for first, behind in ends]
+        return cls(starts, labels)
 
 
-def _stacked(texts: Sequence[str], levels: Sequence[_Runs], kind: Kind, root: str) -> Hierarchy:
+def _stacked(
+    texts: Sequence[str],
+    levels: Sequence[_Runs],
+    kind: Kind,
+    root: str,
+) -> Hierarchy:
     """A hierarchy of leaves in order, levels of runs above them, and a root."""
     labels: list[tuple[str, ...]] = [tuple(texts)]
     maps = [np.arange(len(texts), dtype=smallest(len(texts)))]
@@ -739,7 +768,13 @@ def _require_character(option: str, given: str) -> None:
         raise ParameterError("is not one character", option=option, given=repr(given))
 
 
-def _number(given: Number, option: str, kind: Kind, *, listed: bool = False) -> Decimal:
+def _number(
+    given: Number,
+    option: str,
+    kind: Kind,
+    *,
+    listed: bool = False,
+) -> Decimal:
     """A number of the type that a hierarchy has; `listed` if the option is a list of them."""
     subject = "has a number that " if listed else ""
     try:
@@ -777,7 +812,7 @@ def _texts(values: Iterable[object], kind: Kind) -> list[str]:
         if key is None:
             raise HierarchyError(
                 f"value {place} is missing",
-                "leave it out, missing values have a place of their own",
+                "leave it out, missing values are handled separately",
             )
         texts.append(value if isinstance(value, str) else kind.text(key))
     if not texts:

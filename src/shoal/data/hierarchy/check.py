@@ -185,7 +185,10 @@ def _blank_cells(grid: _LevelColumns, level: int) -> list[int]:
 
 
 def _check_values(
-    findings: Problems, grid: _LevelColumns, kind: Kind, laid: Tiling | str | None
+    findings: Problems,
+    grid: _LevelColumns,
+    kind: Kind,
+    laid: Tiling | str | None,
 ) -> None:
     if isinstance(laid, str):
         findings.error(
@@ -378,7 +381,7 @@ def tiling_of(values: Sequence[str], kind: Kind) -> Tiling | str | None:
     if not intervals:
         return None
     if "" in values:
-        return "one value is blank; leave its line out, missing values have a place of their own"
+        return "one value is blank; leave its line out, missing values are handled separately"
     try:
         return tiling(intervals)
     except ValueError as error:

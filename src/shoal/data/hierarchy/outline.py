@@ -1,4 +1,4 @@
-"""What a hierarchy looks like: its levels in figures, and its tree as far as it is worth drawing.
+"""The look of a hierarchy: its levels in figures, and the top of its tree.
 
 Uses `tree`; the doors show it.
 """
@@ -62,7 +62,13 @@ def outline(hierarchy: Hierarchy, most: int) -> Branch:
     return _branch(hierarchy, hierarchy.height, 0, slice(0, hierarchy.leaves), most)
 
 
-def _branch(tree: Hierarchy, level: int, code: int, leaves: slice, most: int) -> Branch:
+def _branch(
+    tree: Hierarchy,
+    level: int,
+    code: int,
+    leaves: slice,
+    most: int,
+) -> Branch:
     """The value of a level that some neighbouring leaves have, and what is below it."""
     label = tree.labels[level][code]
     while level > 0:

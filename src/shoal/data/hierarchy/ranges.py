@@ -107,7 +107,12 @@ def or_more(first: Decimal) -> str:
     return f"{plain(first)}+"
 
 
-def between(low: Decimal, high: Decimal, low_in: bool, high_in: bool) -> str:
+def between(
+    low: Decimal,
+    high: Decimal,
+    low_in: bool,
+    high_in: bool,
+) -> str:
     """An interval of a continuous domain.
 
     >>> between(Decimal(0), Decimal("0.5"), True, False)

@@ -22,7 +22,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -60,7 +60,9 @@ def _or_missing(text: str) -> str:
 
 def _without_missing(text: str) -> str | None:
     """X of the text `X or missing`; None if it is not such a text."""
-    return text.removesuffix(_OR_MISSING) if text.endswith(_OR_MISSING) else None
+    if text.endswith(_OR_MISSING):
+        return text.removesuffix(_OR_MISSING)
+    return None
 
 
 def _set_of(labels: Iterable[str]) -> str:
@@ -169,7 +171,9 @@ class Texts:
             return self._set(parts)
         if self._keys or not self.number:
             run = self.run(text)
-            return None if run is None else self._flags(run)
+            if run is None:
+                return None
+            return self._flags(run)
         return self._intervals(text)
 
     # Labels
@@ -188,7 +192,7 @@ class Texts:
 
     @cached_property
     def _places(self) -> dict[str, list[tuple[int, int]]]:
-        """Of every label its levels, and its code at each."""
+        """The levels of every label, and its code at each."""
         places: dict[str, list[tuple[int, int]]] = {}
         for level, (labels, _) in enumerate(self._levels):
             for code, label in enumerate(labels):
@@ -201,7 +205,9 @@ class Texts:
         labelled = self._label(text)
         if labelled is not None:
             return labelled
-        return self._missing if text == "" else self._value(text)
+        if text == "":
+            return self._missing
+        return self._value(text)
 
     # Sets
 
@@ -241,15 +247,20 @@ class Texts:
     @cached_property
     def widest(self) -> int:
         """How many parts of a list one label may be: 1 if no label has a comma in it."""
-        commas = (label.count(_COMMA) for level in self._levels for label in level.labels)
-        return 1 + max(commas, default=0)
+        labels = chain.from_iterable(level.labels for level in self._levels)
+        commas = max((label.count(_COMMA) for label in labels), default=0)
+        return 1 + commas
 
     def element(self, text: str) -> Bools | None:
         """What a text stands for within a set."""
         if text == _MISSING:
             labelled = self._label(text)
-            return self._missing if labelled is None else labelled | self._missing
-        return self.value(text) if text else None
+            if labelled is None:
+                return self._missing
+            return labelled | self._missing
+        if not text:
+            return None
+        return self.value(text)
 
     # Values and ranges
 
@@ -351,23 +362,31 @@ class Texts:
     def _bounds(self) -> tuple[Floats, Floats, Bools, Bools]:
         """Where every interval begins and ends; of integers half open, as in `ranges.parse`."""
         tree = self._tree
-        cuts = np.array(tree.cuts if tree is not None else (), dtype=np.float64)
+        assert tree is not None
+        cuts = np.array(tree.cuts, dtype=np.float64)
         low, high = cuts[:-1], cuts[1:]
-        left = tree is not None and tree.closed == "left"
+        left = tree.closed == "left"
         low_in = np.full(len(low), left)
         high_in = np.full(len(low), not left)
-        if tree is not None and tree.end_closed:
+        if tree.end_closed:
             low_in[:1] = True
             high_in[-1:] = True
         if self.kind is not Kind.INTEGER:
-            return low, high, low_in & np.isfinite(low), high_in & np.isfinite(high)
-        first = np.ceil(low) + ((low == np.ceil(low)) & ~low_in)
-        stop = np.ceil(high) + ((high == np.ceil(high)) & high_in)
+            low_in &= np.isfinite(low)
+            high_in &= np.isfinite(high)
+            return low, high, low_in, high_in
+        # The first whole number inside, and the first behind.
+        first, stop = np.ceil(low), np.ceil(high)
+        first += (low == first) & ~low_in
+        stop += (high == stop) & high_in
         return first, stop, np.ones_like(low_in), np.zeros_like(high_in)
 
 
 def _chosen(levels: list[_Level], level: int | None) -> list[_Level]:
-    return levels if level is None else levels[level : level + 1]
+    """All levels, or the one that texts are known to be of."""
+    if level is None:
+        return levels
+    return [levels[level]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,7 +413,8 @@ class Axis:
     @classmethod
     def of(cls, name: str, hierarchy: Hierarchy, missing: bool = True) -> "Axis":
         """The axis of a hierarchy; not `missing` leaves out a missing value that comes last."""
-        labels, kind = hierarchy.labels[0], hierarchy.kind
+        labels = hierarchy.labels[0]
+        kind = hierarchy.kind
         order = list(range(len(labels)))
         ordered = kind is not Kind.TEXT
         if ordered and not hierarchy.cuts:
@@ -403,7 +423,8 @@ class Axis:
         size = len(labels)
         blank = order.index(labels.index("")) if "" in labels else -1
         if blank == size - 1 and not missing:
-            blank, size = -1, size - 1
+            blank = -1
+            size -= 1
         place = np.argsort(order).astype(smallest(len(order)))
         shown = [labels[leaf] for leaf in order]
         return cls(name, place, size, blank, shown, hierarchy, ordered, kind)
@@ -417,7 +438,9 @@ class Axis:
         for text in self._spellings(low, high):
             if self.means(text, low, high):
                 return text
-        return ANY if self.hierarchy is None else self._common(self.hierarchy, low, high)
+        if self.hierarchy is None:
+            return ANY
+        return self._common(self.hierarchy, low, high)
 
     def is_label(self, text: str) -> bool:
         """Whether a text is a value of some level, or any value."""
@@ -448,8 +471,9 @@ class Axis:
         leaves = self._leaf_at[low : high + 1]
         for labels, codes in hierarchy.levels[:-1]:
             covering = codes.take(leaves)
-            label: str = labels[int(covering[0])]
-            if label and (covering == covering[0]).all():
+            first = int(covering[0])
+            label: str = labels[first]
+            if label and (covering == first).all():
                 return label
         return hierarchy.labels[-1][0]
 
@@ -489,7 +513,9 @@ class Axis:
         if not len(places):
             return None
         first, last = int(places[0]), int(places[-1])
-        return (first, last) if last - first + 1 == len(places) else None
+        if last - first + 1 != len(places):
+            return None
+        return first, last
 
     @cached_property
     def _runs(self) -> dict[str, Run | None]:
@@ -512,7 +538,9 @@ class Axis:
             if before is None or after is None or before[1] + 1 != after[0]:
                 return None
         first, last = runs[0], runs[-1]
-        return None if first is None or last is None else (first[0], last[1])
+        if first is None or last is None:
+            return None
+        return first[0], last[1]
 
     # Spellings
 
@@ -524,8 +552,12 @@ class Axis:
             yield self.hierarchy.labels[-1][0]
         if low < high == self.missing:
             yield from map(_or_missing, self._spellings(low, high - 1))
-        elif high != self.missing:
-            yield from self._ranges(low, high) if self.ordered else self._sets(low, high)
+        elif high == self.missing:
+            return
+        elif self.ordered:
+            yield from self._ranges(low, high)
+        else:
+            yield from self._sets(low, high)
 
     def _ranges(self, low: int, high: int) -> Iterator[str]:
         first, last = self.labels[low], self.labels[high]
@@ -547,7 +579,8 @@ class Axis:
         low_in = left or ends_low
         high_in = not left or ends_high
         if self.kind is not Kind.INTEGER:
-            yield from ranges.range_spellings(NumberRange(low, high, low_in, high_in), False, False)
+            numbers = NumberRange(low, high, low_in, high_in)
+            yield from ranges.range_spellings(numbers, False, False)
             return
         # The same whole numbers, from the first to before the next one.
         whole = NumberRange(low + (not low_in), high + high_in, True, False)
@@ -568,7 +601,10 @@ class Axis:
                 return
             place, label = value
             labels.append(label)
-        yield labels[0] if len(labels) == 1 else _set_of(labels)
+        if len(labels) == 1:
+            yield labels[0]
+        else:
+            yield _set_of(labels)
 
     def _widest_value(self, place: int, high: int) -> tuple[int, str] | None:
         """The widest value from a place to at most another: the place behind it, and its text.
@@ -588,6 +624,8 @@ class Axis:
             return begin
         for labels, codes in reversed(self.hierarchy.levels):
             inner = changes(codes) + 1
-            for first, stop in pairwise([0, *inner.tolist(), len(codes)]):
-                begin[first].append((stop, labels[codes[first]] or _MISSING))
+            edges = [0, *inner.tolist(), len(codes)]
+            for first, stop in pairwise(edges):
+                label = labels[codes[first]] or _MISSING
+                begin[first].append((stop, label))
         return begin

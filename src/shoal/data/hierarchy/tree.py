@@ -105,17 +105,20 @@ class Hierarchy:
         from shoal.data.hierarchy.check import tiling_of
 
         lines = [line for line in lines if line]
-        tiling = tiling_of([line[0] for line in lines], kind)
+        leaves = [line[0] for line in lines]
+        tiling = tiling_of(leaves, kind)
         if isinstance(tiling, Tiling):
             lines = [lines[i] for i in tiling.order]
         columns = list(zip(*lines, strict=True))
         codes = [numbered(column) for column in columns]
         # The last key, the root, counts most: neighbours in the tree become neighbours.
         order = np.lexsort(codes)
-        labels, maps = [], []
+        labels = []
+        maps = []
         for column, numbers in zip(columns, codes, strict=True):
             ordered = numbers[order]
-            starts = np.append(True, ordered[1:] != ordered[:-1])
+            differs = ordered[1:] != ordered[:-1]
+            starts = np.append(True, differs)
             texts = tuple(column[i] for i in order[starts].tolist())
             labels.append(texts)
             runs = np.cumsum(starts) - 1
@@ -123,7 +126,12 @@ class Hierarchy:
         tree = cls(tuple(labels), tuple(maps), kind, derived)
         if not isinstance(tiling, Tiling):
             return tree
-        return replace(tree, cuts=tiling.cuts, closed=tiling.closed, end_closed=tiling.end_closed)
+        return replace(
+            tree,
+            cuts=tiling.cuts,
+            closed=tiling.closed,
+            end_closed=tiling.end_closed,
+        )
 
     @property
     def height(self) -> int:
@@ -163,7 +171,9 @@ class Hierarchy:
 
     def with_missing(self) -> "Hierarchy":
         """The same with a leaf for missing values, which stays alone below the root."""
-        return self if self.has_missing or "" in self.labels[0] else self._and_missing
+        if self.has_missing or "" in self.labels[0]:
+            return self
+        return self._and_missing
 
     @cached_property
     def _and_missing(self) -> "Hierarchy":
@@ -173,8 +183,10 @@ class Hierarchy:
             labels.append((*texts, ""))
             extended = np.append(codes, len(texts))
             maps.append(extended.astype(smallest(len(texts) + 1)))
+        # The root covers the missing value too.
+        root = np.append(self.maps[-1], 0)
         labels.append(self.labels[-1])
-        maps.append(np.append(self.maps[-1], 0).astype(smallest(1)))
+        maps.append(root.astype(smallest(1)))
         return replace(self, labels=tuple(labels), maps=tuple(maps), has_missing=True)
 
     def of_kind(self, kind: Kind) -> "Hierarchy":
@@ -190,7 +202,9 @@ class Hierarchy:
                 f"declare the column {self.kind.value!r}",
             )
         tree = Hierarchy.from_lines(self.lines(), kind, derived=self.derived)
-        return tree.with_missing() if self.has_missing else tree
+        if self.has_missing:
+            return tree.with_missing()
+        return tree
 
     @cached_property
     def find(self) -> Callable[[Key | None], int]:
@@ -222,7 +236,9 @@ class Hierarchy:
             if self.end_closed and number == self.cuts[0]:
                 return 0
             place = bisect_left(self.cuts, number) - 1
-        return place if 0 <= place <= last else -1
+        if 0 <= place <= last:
+            return place
+        return -1
 
     @cached_property
     def digest(self) -> str:
@@ -236,10 +252,12 @@ class Hierarchy:
         by_text = sorted(range(self.leaves), key=plain.__getitem__)
         leaves = np.array(by_text, dtype=np.int64)
         digest = hashlib.sha256()
-        for labels, codes in zip((plain, *self.labels[1:]), self.maps, strict=True):
+        all_labels = (plain, *self.labels[1:])
+        for labels, codes in zip(all_labels, self.maps, strict=True):
             # Codes are renumbered by where they first occur in the sorted leaves.
-            _, first, renumbered = np.unique(codes[leaves], return_index=True, return_inverse=True)
-            in_order = codes[leaves[np.sort(first)]]
+            sorted_codes = codes[leaves]
+            _, first, renumbered = np.unique(sorted_codes, return_index=True, return_inverse=True)
+            in_order = sorted_codes[np.sort(first)]
             shown = [labels[code] for code in in_order.tolist()]
             digest.update(json.dumps(shown).encode())
             rank = np.argsort(np.argsort(first))

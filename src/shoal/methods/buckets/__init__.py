@@ -58,7 +58,8 @@ class BucketsFacts(Facts):
     diversity: str
 
     def figures(self) -> Iterator[str]:
-        records, buckets = plural(self.records, "record"), plural(self.buckets, "bucket")
+        records = plural(self.records, "record")
+        buckets = plural(self.buckets, "bucket")
         error = self.bucket_loss / max(self.records - 1, 1)
         yield (f"{records} in {buckets}; loss {self.bucket_loss:,}, mean squared error {error:.4g}")
         yield self.diversity
@@ -268,7 +269,8 @@ class Buckets:
         Blocks are numbered in the order of the values that their people agree in.
         """
         rows = people.rows
-        block, blocks = np.zeros(rows.distinct, dtype=np.int64), min(rows.distinct, 1)
+        block = np.zeros(rows.distinct, dtype=np.int64)
+        blocks = min(rows.distinct, 1)
         trees = _trees(schema, self.within or {})
         for name, level in (self.within or {}).items():
             tree = trees[name]
@@ -447,7 +449,8 @@ class _Filled:
 
     def shown(self, avoided: npt.NDArray[np.bool_] | None, chance: Chance) -> tuple[Ints, Ints]:
         """Buckets and values as they are released, with fakes."""
-        sides, first = [self.held()], 0
+        sides = [self.held()]
+        first = 0
         for part in self.parts:
             after = first + len(part.bags)
             if part.hiding is not None:
@@ -470,7 +473,8 @@ def _filled(
     """
     parts: list[_SameSize] = []
     hidings: list[tuple[int, Hiding]] = []
-    places, first = [np.zeros(0, dtype=np.int64)], 1
+    places = [np.zeros(0, dtype=np.int64)]
+    first = 1
     for setting in settings:
         most = fitting(limits, setting.sizes)
         hiding = None

@@ -38,11 +38,13 @@ def with_room(setting: Setting, most: Ints, number: int) -> list[Ints]:
     already.
     """
     bags = setting.bags()
-    counts, buckets = setting.holds.sum(axis=1), np.array(setting.buckets, dtype=np.int64)
+    counts = setting.holds.sum(axis=1)
+    buckets = np.array(setting.buckets, dtype=np.int64)
     kind = np.repeat(np.arange(len(bags)), buckets)
     held = np.concatenate([_held(bag, len(counts)) for bag in bags])
     free = open_values(counts, most, buckets)
-    able, limit = (most[free] > 0).sum(axis=0)[kind], most.T[kind]
+    able = (most[free] > 0).sum(axis=0)[kind]
+    limit = most.T[kind]
     excess = ((held > 0) & free).sum(axis=1) - (able - number)
     for short in np.flatnonzero(excess > 0).tolist():
         while excess[short] > 0:
@@ -106,7 +108,8 @@ def mixed(
     """
     kind = np.repeat(np.arange(len(bags)), [len(bag) for bag in bags])
     size = np.repeat([bag.shape[1] for bag in bags], [len(bag) for bag in bags]).astype(np.int64)
-    number, bucket = len(kind), np.repeat(np.arange(len(kind)), size)
+    number = len(kind)
+    bucket = np.repeat(np.arange(len(kind)), size)
     flat = np.concatenate([np.zeros(0, dtype=np.int64), *(bag.ravel() for bag in bags)])
     room = _Room(hiding, most)
     able = room.left(flat, kind, size)
@@ -150,14 +153,16 @@ class _Trade:
         involved: Ints,
     ) -> None:
         order = involved[np.lexsort((flat[involved], pair[bucket[involved]]))]
-        self.value, self.pair = flat[order], pair[bucket[order]]
+        self.value = flat[order]
+        self.pair = pair[bucket[order]]
         self.before: Bools = bucket[order] == pairs[self.pair, 0]  # those in the first bucket
         new = np.ones(len(self.value), dtype=np.bool_)
         new[1:] = (self.value[1:] != self.value[:-1]) | (self.pair[1:] != self.pair[:-1])
         self.run = np.cumsum(new) - 1
         self.start = np.flatnonzero(new)
         self.often = np.diff(self.start, append=len(self.value))
-        value, own = self.value[self.start], self.pair[self.start]
+        value = self.value[self.start]
+        own = self.pair[self.start]
         limits = [most[value, kind[pairs[own, side]]] for side in (0, 1)]
         self.kept = [np.maximum(self.often - limits[side], 0) for side in (1, 0)]
         free = self.often - self.kept[0] - self.kept[1]
@@ -183,7 +188,8 @@ class _Trade:
         found = [1] * self.pairs
         there = np.bincount(self.run, first, len(self.start)).astype(np.int64)
         for run in self.weighed.tolist():
-            one, other = int(there[run]), int(self.often[run] - there[run])
+            one = int(there[run])
+            other = int(self.often[run] - there[run])
             more = perm(one, int(self.kept[0][run])) * perm(other, int(self.kept[1][run]))
             found[int(self.pair[self.start[run]])] *= more
         return found
@@ -202,7 +208,8 @@ class _Room:
 
     def left(self, flat: Ints, kind: Ints, size: Ints) -> npt.NDArray[Any]:
         """Of every bucket the elementary symmetric polynomial of the weights it does not hold."""
-        found, first = [np.zeros(0, dtype=self.type)], 0
+        found = [np.zeros(0, dtype=self.type)]
+        first = 0
         for j, sums in enumerate(self.sums):
             buckets = int((kind == j).sum())
             own = int(size[kind == j][0]) if buckets else 0

@@ -79,7 +79,8 @@ class Hiding:
         exact = [Fraction(f"{theta:.3g}") for theta in odds]
         largest = max(exact, default=Fraction(1))
         weights = _rounded([float(theta) * real for theta, real in zip(exact, able, strict=True)])
-        every_weight, every_odds = [0] * len(counts), [Fraction(0)] * len(counts)
+        every_weight = [0] * len(counts)
+        every_odds = [Fraction(0)] * len(counts)
         for place, weight, theta in zip(np.flatnonzero(free).tolist(), weights, exact, strict=True):
             every_weight[place] = weight
             every_odds[place] = theta / largest
@@ -127,7 +128,8 @@ def _fitted(
     improved in proportion (Chen, Dempster and Liu 1994), θ at the same time. Only products,
     quotients and sums in one order are used.
     """
-    able, odds = np.maximum(counts, 1.0), np.ones(len(counts))
+    able = np.maximum(counts, 1.0)
+    odds = np.ones(len(counts))
     once = (most <= 1).all(axis=1)
     absent = (np.minimum(most, 1) * buckets).sum(axis=1) - counts  # buckets without it, if `once`
     forced = once.all() and all(
@@ -135,10 +137,12 @@ def _fitted(
     )
     shown = 1.0 if forced else 1 - _LEFT
     for turn in range(_TURNS):
-        real, fake = np.zeros(len(counts)), np.zeros(len(counts))
+        real = np.zeros(len(counts))
+        fake = np.zeros(len(counts))
         for own, size, times in zip(most.T, sizes, buckets.tolist(), strict=True):
             one, other = _expected(able, odds * able, own, size, number)
-            real, fake = real + times * one, fake + times * other
+            real = real + times * one
+            fake = fake + times * other
         if not len(counts) or float(abs(real / counts - 1).max()) < _CLOSE:
             break
         less = np.minimum(1, odds * shown * absent / np.maximum(fake, 1e-300))
@@ -155,7 +159,8 @@ def _expected(
     able: Floats, fake: Floats, most: Ints, size: int, number: int
 ) -> tuple[Floats, Floats]:
     """How often a bucket of a size can be expected to hold each value, and to show it as a fake."""
-    many, top = len(able), int(most.max(initial=0))
+    many = len(able)
+    top = int(most.max(initial=0))
     times = np.zeros((many, top + 1))
     times[:, 0] = 1
     for c in range(1, top + 1):
@@ -165,7 +170,8 @@ def _expected(
         _through(times[order], fake[order], most[order], size, number)
         for order in (np.arange(many), np.arange(many)[::-1])
     )
-    before, after = before[:many], after[:many][::-1, ::-1, ::-1]
+    before = before[:many]
+    after = after[:many][::-1, ::-1, ::-1]
     held = [
         times[:, c] * (before[:, : size + 1 - c] * after[:, c:]).sum(axis=(1, 2))
         for c in range(min(top, size) + 1)

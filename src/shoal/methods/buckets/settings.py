@@ -298,7 +298,8 @@ def smallest_bound(
     5
     """
     occurring = _eligible(counts, limits)
-    least, top = _strictest(occurring, limits), min(whole(highest, "highest"), int(occurring.sum()))
+    least = _strictest(occurring, limits)
+    top = min(whole(highest, "highest"), int(occurring.sum()))
     if not top:
         return 1
     if solver == "anatomy":
@@ -307,13 +308,15 @@ def smallest_bound(
     def up_to(bound: int) -> _Problem:
         return _Problem.of(occurring, limits, bound, fakes)
 
-    bound, found = min(2 * least, top), None
+    bound = min(2 * least, top)
+    found = None
     while (found := _smallest_of_two(up_to(bound))) is None and bound < top:
         bound = min(2 * bound, top)
     if solver == "optimal":
         # Several sizes may do with less than two do, and never with less than the strictest limit
         # asks for.
-        low, high = least, (top + 1 if found is None else found)
+        low = least
+        high = top + 1 if found is None else found
         while low < high:
             middle = (low + high) // 2
             some = _proposed(up_to(middle), _QUICK, any_does=True)
@@ -461,15 +464,18 @@ class _Least:
         At best it takes those who lose most anyway. It grows with the size, as a larger bucket adds
         2·size − 1 and spares at most what a record of the strictest limit loses.
         """
-        loss, left = Fraction((size - 1) ** 2), size
+        loss = Fraction((size - 1) ** 2)
+        left = size
         for part, count in self.parts:
             inside = min(count, left)
-            loss, left = loss + part * (count - inside), left - inside
+            loss = loss + part * (count - inside)
+            left = left - inside
         return loss
 
     def reach(self, loss: int) -> int:
         """The largest size of a bucket in a setting that loses less."""
-        low, high = 0, sum(count for _, count in self.parts)
+        low = 0
+        high = sum(count for _, count in self.parts)
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (
@@ -534,11 +540,13 @@ def _fillable(counts: Ints, sizes: Ints, fit: Ints) -> Ints:
     That is the largest number b with Σ_i min(⌊f′_i·S⌋·b, o_i) ≥ S·b. It holds for 0 and all numbers
     up to the largest, as the difference of both sides is concave.
     """
-    low, high = np.zeros_like(sizes), counts.sum() // sizes
+    low = np.zeros_like(sizes)
+    high = counts.sum() // sizes
     while (low < high).any():
         middle = (low + high + 1) // 2
         holds = np.minimum(fit * middle, counts[:, None]).sum(axis=0) >= sizes * middle
-        low, high = np.where(holds, middle, low), np.where(holds, high, middle - 1)
+        low = np.where(holds, middle, low)
+        high = np.where(holds, high, middle - 1)
     return low
 
 
@@ -569,7 +577,8 @@ def _two(problem: _Problem) -> Setting:
 def _best_pair(problem: _Problem) -> _Pair | None:
     best: _Pair | None = None
     for single in _singles(problem)[:1]:  # the smaller the size, the smaller the loss
-        number, size = problem.records // int(problem.sizes[single]), int(problem.sizes[single])
+        number = problem.records // int(problem.sizes[single])
+        size = int(problem.sizes[single])
         best = _Pair(number * (size - 1) ** 2, (single, single), (number, 0))
     for first in range(len(problem.sizes) - 1):
         below = problem.records * int(problem.sizes[-1]) if best is None else best.loss
@@ -598,12 +607,16 @@ def _pairs(problem: _Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]
     grows with k. What the limits ask for holds from some k on and up to some k, both in closed
     form.
     """
-    n, small, small_most = problem.records, int(problem.sizes[first]), int(problem.most[first])
+    n = problem.records
+    small = int(problem.sizes[first])
+    small_most = int(problem.most[first])
     large = problem.sizes[first + 1 :]
     divisor = np.gcd(small, large)
     places = first + 1 + np.nonzero(n % divisor == 0)[0]
-    large, divisor = problem.sizes[places], divisor[places - first - 1]
-    up, down = small // divisor, large // divisor
+    large = problem.sizes[places]
+    divisor = divisor[places - first - 1]
+    up = small // divisor
+    down = large // divisor
     inverse = [pow(by, -1, modulus) for by, modulus in zip(down.tolist(), up.tolist(), strict=True)]
     second = n // divisor % up * np.array(inverse, dtype=np.int64) % up
     number = (n - large * second) // small
@@ -619,7 +632,8 @@ def _pairs(problem: _Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]
         array[able] for array in (places, up, down, second, number, loss, step, start, last)
     )
     # Value i finds its places if base + k·slope ≥ 0.
-    fit_small, fit_large = problem.fit[:, [first]], problem.fit[:, places]
+    fit_small = problem.fit[:, [first]]
+    fit_large = problem.fit[:, places]
     base = fit_small * number + fit_large * second - problem.counts[:, None]
     slope = fit_large * up - fit_small * down
     bound = base // np.where(slope == 0, 1, abs(slope))
@@ -663,7 +677,8 @@ def _smallest_of_two(problem: _Problem) -> int | None:
     first = 0
     while first < best:
         places, _, _ = _pairs(problem.only(slice(best)), first, problem.records * problem.bound)
-        best, first = min([best, *places[:1].tolist()]), first + 1
+        best = min([best, *places[:1].tolist()])
+        first = first + 1
     return int(problem.sizes[best]) if best < len(problem.sizes) else None
 
 
@@ -750,7 +765,8 @@ def _proposed(problem: _Problem, precision: _Precision, any_does: bool = False) 
     program = _Program.of(problem)
     if program is None:
         return _Proposal(None, 0.0, True)  # some value fits nowhere
-    sizes, many = problem.sizes, len(problem.sizes)
+    sizes = problem.sizes
+    many = len(problem.sizes)
     result = program.solved(precision, any_does=any_does)
     bound = max(0.0, result.get("mip_dual_bound") or 0.0)
     if result.x is None:
@@ -817,7 +833,8 @@ class _Program:
             return_inverse=True,
             return_counts=True,
         )
-        counts, fit = alike[:, 0], alike[:, 1:]
+        counts = alike[:, 0]
+        fit = alike[:, 1:]
         if not np.all(fit.any(axis=1) | (counts == 0)):
             return None
         row, column = fit.nonzero()
@@ -843,7 +860,8 @@ class _Program:
                 given="'optimal'",
             ) from None
         sizes, row, column = self.sizes, self.row, self.column
-        many, cells = len(sizes), len(row)
+        many = len(sizes)
+        cells = len(row)
         cell = np.arange(cells)
         limited = csr_array((-self.fit[row, column], (cell, column)), shape=(cells, many))
         inside = csr_array((self.times[row], (column, cell)), shape=(many, cells))
@@ -918,7 +936,8 @@ def _anatomy(counts: Ints, limits: Sequence[Fraction]) -> Setting:
 
     1/l is at most any limit.
     """
-    least, records = _strictest(counts, limits), int(counts.sum())
+    least = _strictest(counts, limits)
+    records = int(counts.sum())
     number = records // least
     if int(counts.max()) > number:
         raise InfeasibleError(

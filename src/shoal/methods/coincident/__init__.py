@@ -365,7 +365,8 @@ class _Ordered:
             every[name] = codes.take(self.record), card
 
         def safe(numbers: Ints, groups: int) -> Bools:
-            own, columns = numbers.take(self.half), every
+            own = numbers.take(self.half)
+            columns = every
             if LEFT_OUT in numbers:
                 seen = own != LEFT_OUT
                 own = own[seen]
@@ -378,7 +379,9 @@ class _Ordered:
 
     def laid_out(self, groups: Ints, chance: Chance) -> Any:
         """The released columns: groups by what they show, or by lot, and records by values."""
-        table, number, names = self.table, int(groups.max(initial=-1)) + 1, released(self.table)
+        table = self.table
+        number = int(groups.max(initial=-1)) + 1
+        names = released(self.table)
         order = np.flatnonzero(groups != LEFT_OUT)
         order = order.take(in_order(groups.take(order)))
         starts = np.searchsorted(groups.take(order), np.arange(number))
@@ -416,8 +419,10 @@ class _Ordered:
 
         Their halves are from starts on.
         """
-        axis, texts = self.axes[column], list[str]()
-        shown, wide = np.zeros(len(starts), dtype=np.int64), np.full(len(starts), axis.size + 1)
+        axis = self.axes[column]
+        texts = list[str]()
+        shown = np.zeros(len(starts), dtype=np.int64)
+        wide = np.full(len(starts), axis.size + 1)
         if self.method.ranges != "boundary":
             leaves = self.rows.codes[column].take(self.record.reshape(-1, self.method.size).T)
             first = self.method.size - self.method.size // 2
@@ -526,7 +531,8 @@ def _common(
     left = np.arange(len(lowest))
     # Leaves are in tree order: what the outermost share, all do.
     for codes, places in zip(hierarchy.maps, by_level, strict=True):
-        low, high = codes.take(lowest.take(left)), codes.take(highest.take(left))
+        low = codes.take(lowest.take(left))
+        high = codes.take(highest.take(left))
         same = left[low == high]
         shown[same] = places.take(lowest.take(same))
         left = left[low != high]

@@ -88,7 +88,8 @@ def in_order(values: npt.NDArray[np.integer]) -> Ints:
 
     As argsort gives it, several times faster.
     """
-    bits, wide = len(values).bit_length(), int(values.max(initial=0)).bit_length()
+    bits = len(values).bit_length()
+    wide = int(values.max(initial=0)).bit_length()
     if bits + wide > 63:
         return np.argsort(values, kind="stable")
     # Sorting numbers is faster than sorting places by them.
@@ -143,7 +144,8 @@ def by_splits(rows: Counts, group: int, ends: Sequence[Sequence[Ints]] | None = 
     Where between two people they part is told by `ends`: for every column the places at which
     values of its hierarchy end, level by level.
     """
-    sizes, row = np.array(rows.cards), np.flatnonzero(rows.count)
+    sizes = np.array(rows.cards)
+    row = np.flatnonzero(rows.count)
     places = np.array([codes.astype(smallest(max(rows.cards, default=1))) for codes in rows.codes])
     one = np.zeros(min(len(row), 1), dtype=np.int64)
     domain = np.zeros_like(sizes), sizes - 1
@@ -175,15 +177,20 @@ def _halved(
     open_ = (total >= 2 * group) & spans.any(axis=0)
     closed = replace(parts, places=places[:0]).some(np.flatnonzero(~open_))
     if not open_.all():
-        parts, total, spans = parts.some(np.flatnonzero(open_)), total[open_], spans[:, open_]
+        parts = parts.some(np.flatnonzero(open_))
+        total = total[open_]
+        spans = spans[:, open_]
     if not len(total):
         return closed, parts
-    starts, lengths, number = parts.starts, parts.lengths, np.arange(len(total))
+    starts = parts.starts
+    lengths = parts.lengths
+    number = np.arange(len(total))
     axis = (spans / np.maximum(sizes - 1, 1)[:, None]).argmax(axis=0)
     here = np.arange(len(parts.row))
     along = parts.places.ravel().take(np.repeat(axis * len(here), lengths) + here)
     order = _in_order_within(along, starts, lengths)
-    runs, along = parts.runs.take(order), along.take(order)
+    runs = parts.runs.take(order)
+    along = along.take(order)
     # The last row of every left half, whose people may go to both: then it is there twice.
     upto = np.cumsum(runs)
     goal = np.cumsum(total) - total + (total // group + 1) // 2 * group
@@ -192,11 +199,14 @@ def _halved(
     cut = over > 0
     again = last[cut]
     runs[again] -= over[cut]
-    runs, order = np.insert(runs, again + 1, over[cut]), np.insert(order, again + 1, order[again])
+    runs = np.insert(runs, again + 1, over[cut])
+    order = np.insert(order, again + 1, order[again])
     lefts = last + 1 - starts
     lengths = np.stack([lefts, lengths - lefts + cut], axis=1).ravel()
-    lower, upper = parts.high.copy(), parts.low.copy()
-    before, after = along[last].astype(np.int64), along[last + 1 - cut].astype(np.int64)
+    lower = parts.high.copy()
+    upper = parts.low.copy()
+    before = along[last].astype(np.int64)
+    after = along[last + 1 - cut].astype(np.int64)
     for column, own in enumerate(ends):
         its = number[axis == column]
         end = _end_between(before[its], after[its], own)
@@ -223,7 +233,8 @@ def _end_between(before: Ints, after: Ints, ends: Sequence[Ints]) -> Ints:
     for places in ends:
         padded = np.concatenate([[-_FAR], places, [_FAR]])
         at = np.searchsorted(padded, middle)
-        lower, upper = padded[at - 1], padded[at]
+        lower = padded[at - 1]
+        upper = padded[at]
         near = np.where(upper - middle <= middle - lower, upper, lower)
         found = np.where((before <= near) & (near < after), near, found)
     return found
@@ -232,7 +243,8 @@ def _end_between(before: Ints, after: Ints, ends: Sequence[Ints]) -> Ints:
 def _in_order_within(values: Codes, starts: Ints, lengths: Ints) -> Ints:
     """The places of values, smallest value first, within runs of values from `starts` on."""
     offset = np.repeat(starts, lengths)
-    within, wide = int(lengths.max()).bit_length(), int(values.max()).bit_length()
+    within = int(lengths.max()).bit_length()
+    wide = int(values.max()).bit_length()
     bits = len(starts).bit_length() + wide + within
     if bits > 63:
         return np.lexsort((values, offset))

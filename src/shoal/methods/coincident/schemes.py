@@ -123,7 +123,8 @@ def _kept(safe: Bools, scheme: Scheme, depth: int, chance: Chance) -> tuple[Ints
     All others are safe, and drawn uniformly among those that are. How many there are of each is
     told by how many are safe.
     """
-    leaves, unsafe = len(safe), int((~safe).sum())
+    leaves = len(safe)
+    unsafe = int((~safe).sum())
     tree, siblings = shaped(leaves, scheme, depth)
     wanted = tree
     if scheme == "UU":  # as few as hold all unsafe ones
@@ -131,7 +132,8 @@ def _kept(safe: Bools, scheme: Scheme, depth: int, chance: Chance) -> tuple[Ints
     elif scheme == "UA":  # as many as a tree of pairs can have
         wanted = 1 << (leaves.bit_length() - 1) if leaves else 0
     if unsafe <= wanted <= leaves and wanted != tree:
-        tree, siblings = wanted, [2] * (wanted.bit_length() - 1)
+        tree = wanted
+        siblings = [2] * (wanted.bit_length() - 1)
     enough = unsafe <= tree
     among = np.flatnonzero(safe) if enough else np.arange(leaves)
     kept = np.ones(leaves, dtype=np.bool_)

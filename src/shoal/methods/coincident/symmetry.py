@@ -138,7 +138,8 @@ class _Permutations:
         self, left: _Colours, one: int, right: _Colours, other: int
     ) -> tuple[_Colours, _Colours]:
         """Both colourings with a colour of their own for two people."""
-        marked_left, marked_right = left.copy(), right.copy()
+        marked_left = left.copy()
+        marked_right = right.copy()
         marked_left[one] = marked_right[other] = len(left)
         return marked_left, marked_right
 

@@ -49,7 +49,8 @@ class ColumnsFacts(Facts):
     released: int
 
     def figures(self) -> Iterator[str]:
-        records, given = plural(self.records, "record"), plural(self.projections, "projection")
+        records = plural(self.records, "record")
+        given = plural(self.projections, "projection")
         yield f"{records} gave {given}, and {self.released:,} are released"
 
 

@@ -137,7 +137,9 @@ class Long:
                 items.append(part.items.astype(kinds[0])[copies].ravel())
                 values.append(part.values.astype(kinds[1])[copies].ravel())
                 often.append(count[kept])
-        item, value, count = np.concatenate(items), np.concatenate(values), np.concatenate(often)
+        item = np.concatenate(items)
+        value = np.concatenate(values)
+        count = np.concatenate(often)
         places, lengths, copies = np.array(shape, dtype=np.int64).reshape(-1, 3).T
         length = np.repeat(lengths, copies)
         record = np.repeat(np.arange(1, len(length) + 1), length)
@@ -242,7 +244,8 @@ class Rows:
         pair = np.concatenate(pairs_of_item)
         if who is not None:
             some = np.flatnonzero(np.unpackbits(who, count=self.people).view(np.bool_)[person])
-            person, pair = person[some], pair[some]
+            person = person[some]
+            pair = pair[some]
         pair, pairs = dense(pair, len(items) * self.values)
         fits(self.people, len(pairs))
         key = person.astype(np.int64)
@@ -295,7 +298,9 @@ def shared(person: Ints, item: Ints, value: Ints, k: int) -> Iterator[Projection
         often = np.bincount(begun) >= k
         length += 1
         on = np.flatnonzero(often[begun])
-        starts, ends, begun = starts[on], ends[on], (np.cumsum(often) - 1)[begun[on]]
+        starts = starts[on]
+        ends = ends[on]
+        begun = (np.cumsum(often) - 1)[begun[on]]
         beginnings = int(often.sum())
         whole = ends - starts == length
         count = np.bincount(begun[whole], minlength=beginnings)
@@ -305,7 +310,9 @@ def shared(person: Ints, item: Ints, value: Ints, k: int) -> Iterator[Projection
         if len(enough):
             rows = of[enough, None] + np.arange(length)
             yield Projections(item[rows], value[rows], count[enough])
-        starts, ends, begun = starts[~whole], ends[~whole], begun[~whole]
+        starts = starts[~whole]
+        ends = ends[~whole]
+        begun = begun[~whole]
 
 
 def dense(codes: Ints, space: int) -> tuple[Ints, Ints]:

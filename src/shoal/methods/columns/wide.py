@@ -164,7 +164,8 @@ class Wide:
         Of more than `most` groups, each record gives as many, a uniform choice, independent between
         records.
         """
-        given, counts = self._given(groups), self.counts
+        given = self._given(groups)
+        counts = self.counts
         weights = None
         if most < len(groups) and len(given) and given.sum(axis=1).max() > most:
             weights = self._bounded(given, most, chance)

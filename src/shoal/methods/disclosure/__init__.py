@@ -266,15 +266,15 @@ def _refusal(at_roots: bool) -> InfeasibleError:
 
 def _steps(path: Sequence[str | Sequence[str]]) -> Steps:
     """The columns of every step."""
-    is_list = isinstance(path, Sequence) and not isinstance(path, str)
-    steps = [(step,) if isinstance(step, str) else step for step in path] if is_list else []
-    if not is_list or not all(map(_is_names, steps)):
-        raise ParameterError(
-            "is not a list of steps",
-            "give for each the name of a column, or a list of names",
-            option="path",
-        )
-    return tuple(map(tuple, steps))
+    if isinstance(path, Sequence) and not isinstance(path, str):
+        steps = [(step,) if isinstance(step, str) else step for step in path]
+        if all(map(_is_names, steps)):
+            return tuple(map(tuple, steps))
+    raise ParameterError(
+        "is not a list of steps",
+        "give for each the name of a column, or a list of names",
+        option="path",
+    )
 
 
 def _is_names(step: object) -> bool:

@@ -35,7 +35,9 @@ def descended(
     nothing but what is shown in the end, and all ways to give out the values of a released group
     lead to the same release.
     """
-    finest, groups, last = lattice.groups(path[0]), lattice.groups(path[-1]), len(path) - 1
+    finest = lattice.groups(path[0])
+    groups = lattice.groups(path[-1])
+    last = len(path) - 1
     place = np.where(holds_all(models, groups)[parents(groups, finest)], last, len(path))
     for at in range(last, 0, -1):
         progress(last - at, last, "going down the path")
@@ -51,7 +53,8 @@ def descended(
 
 def _leaving(groups: Groups, finer: Groups, models: Sequence[Model]) -> Bools:
     """Which parts of groups can be shown alone, with what stays behind of their group safe too."""
-    parent, number = parents(groups, finer), len(groups.sizes)
+    parent = parents(groups, finer)
+    number = len(groups.sizes)
     goes = safe_parts(groups, parent, finer.sizes, models)
     behind = np.bincount(parent, np.where(goes, 0, finer.sizes), number).astype(np.int64)
     few = np.flatnonzero(behind)
@@ -88,7 +91,8 @@ class _MostFrequent(Groups):
             often = found.count[np.lexsort((-found.count, found.group))]
             starts = np.searchsorted(found.group, np.arange(found.groups + 1))
             length = np.diff(starts)[of]
-            own, first = np.repeat(np.arange(len(of)), length), np.cumsum(length) - length
+            own = np.repeat(np.arange(len(of)), length)
+            first = np.cumsum(length) - length
             rank = np.arange(len(own)) - first[own]
             often = often[starts[of][own] + rank]
             before = np.cumsum(often) - often

@@ -136,7 +136,8 @@ class Predicate:
         least = whole(size, "size")
 
         def split(given: States, within: States) -> States:
-            common, beyond = given & within, len(given - within)
+            common = given & within
+            beyond = len(given - within)
             taken = len(common) - (max(least - beyond, 0) if beyond else 0)
             return frozenset(sorted(common, key=repr)[:taken]) if taken >= least else frozenset()
 

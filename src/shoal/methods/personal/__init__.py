@@ -302,7 +302,8 @@ class People:
         crowds = Crowds(rows, hierarchies, register)
         everyone = crowds.find([rows.column(name) for name in hierarchies])
         want = _choices(method, table, rows, list(wishes))
-        places, wanted = np.zeros(rows.distinct, dtype=np.intp), []
+        places = np.zeros(rows.distinct, dtype=np.intp)
+        wanted = []
         for number, (sensitivity, share) in enumerate(wishes.values()):
             mine = np.flatnonzero(want == number)
             own, places[mine] = np.unique(everyone[mine], return_inverse=True)
@@ -335,7 +336,8 @@ class People:
 
     def shown(self, every: Sequence[Chosen]) -> dict[str, tuple[list[str], npt.NDArray[np.int64]]]:
         """For every column the texts of all levels, and the place of each row's text among them."""
-        levels, columns = self.levels(every), {}
+        levels = self.levels(every)
+        columns = {}
         for column, (name, hierarchy) in enumerate(self.hierarchies.items()):
             texts, shown = hierarchy.texts()
             leaves = self.rows.column(name)
@@ -344,7 +346,8 @@ class People:
 
     def facts(self, every: Sequence[Chosen]) -> PersonalFacts:
         """For the owner: mean and highest risk, the utility kept, and how many nodes are in use."""
-        risk, worth = np.zeros(self.rows.distinct), np.zeros(self.rows.distinct)
+        risk = np.zeros(self.rows.distinct)
+        worth = np.zeros(self.rows.distinct)
         for number, chosen in enumerate(every):
             mine = np.flatnonzero(self.want == number)
             risk[mine] = chosen.risk[self.place[mine]]

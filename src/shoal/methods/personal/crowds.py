@@ -50,7 +50,8 @@ class Crowds:
     def __init__(
         self, rows: Counts, hierarchies: Mapping[str, Hierarchy], register: Counts | None = None
     ) -> None:
-        self.rows, self.hierarchies = rows, tuple(hierarchies.values())
+        self.rows = rows
+        self.hierarchies = tuple(hierarchies.values())
         self.heights: Node = tuple(hierarchy.height for hierarchy in self.hierarchies)
         names = tuple(hierarchies)
         cards = [len(hierarchy.maps[0]) for hierarchy in self.hierarchies]
@@ -154,7 +155,8 @@ class Crowds:
         if asked not in self._known:
             if len(self._known) > MEMO:
                 self._known.clear()
-            found, values = np.zeros(1, dtype=np.intp), 1
+            found = np.zeros(1, dtype=np.intp)
+            values = 1
             for axis, level in zip(reversed(axes), reversed(levels), strict=True):
                 codes = self.hierarchies[axis].maps[level].astype(np.intp)
                 found = (codes[:, None] * values + found).ravel()
@@ -194,11 +196,14 @@ class Crowds:
         if asked not in self._sums:
             if len(self._sums) > MEMO:
                 self._sums.clear()
-            constant, varied, found = 0, False, np.zeros(1, dtype=np.int64)
+            constant = 0
+            varied = False
+            found = np.zeros(1, dtype=np.int64)
             for axis, level in zip(axes, levels, strict=True):
                 part = total.parts[axis][level][self.hierarchies[axis].maps[level]]
                 least = int(part.min(initial=part.max(initial=0)))
-                constant, varied = constant + least, varied or bool((part > least).any())
+                constant = constant + least
+                varied = varied or bool((part > least).any())
                 found = (found[:, None] + (part - least)).ravel()
             self._sums[asked] = constant, found if varied else None, total
         return self._sums[asked][:2]
@@ -266,7 +271,8 @@ class Best:
         self.offered.add(node)
         if not self.reachable(node):
             return 0
-        sizes, worth = self.crowds.sizes(node), self.crowds.sum_at(self.utility, node)
+        sizes = self.crowds.sizes(node)
+        worth = self.crowds.sum_at(self.utility, node)
         taken = 0
         for number, want in enumerate(self.wanted):
             some = slice(None) if among is None else among[number]
@@ -275,7 +281,8 @@ class Best:
                 continue
             risk = _at(self.crowds.sum_at(want.sensitivity, node), rows) / sizes[rows]
             worths = _at(worth, rows)
-            best, kept = self.risk[number][some], self.worth[number][some]
+            best = self.risk[number][some]
+            kept = self.worth[number][some]
             better = np.flatnonzero(
                 self.better(number, risk, worths, best, kept) & (worths >= want.floor)
             )

@@ -70,7 +70,8 @@ def lowest(
 
 def _kinds(crowds: Crowds, utility: Sum) -> tuple[Index, int]:
     """Every row's kind: rows of one kind are worth the same at every node."""
-    kind, kinds = np.zeros(crowds.everyone.distinct, dtype=np.intp), 1
+    kind = np.zeros(crowds.everyone.distinct, dtype=np.intp)
+    kinds = 1
     columns = zip(crowds.hierarchies, utility.parts, crowds.everyone.codes, strict=True)
     for hierarchy, parts, codes in columns:
         by_level = zip(parts, hierarchy.maps, strict=True)
@@ -95,7 +96,8 @@ def _last(
         last = kept.copy()
         for column in range(len(shape)):
             # A view whose first axis is that of the column.
-            finer, coarser = np.moveaxis(last, column, 0), np.moveaxis(kept, column, 0)
+            finer = np.moveaxis(last, column, 0)
+            coarser = np.moveaxis(kept, column, 0)
             finer[:-1] &= ~coarser[1:]
         every[number] = last
     return every
@@ -127,7 +129,8 @@ def refined(best: Best) -> list[Chosen]:
         order = np.argsort(place, kind="stable")
         starts = np.flatnonzero(np.diff(place[order], prepend=-1))
         for takers in np.split(order, starts[1:]) if len(order) else ():
-            node, rows = best.nodes[place[takers[0]]], want.rows[takers]
+            node = best.nodes[place[takers[0]]]
+            rows = want.rows[takers]
             if any(node):
                 levels = _finer(best.crowds, node, want, rows)
                 chosen.levels[takers] = levels
@@ -142,11 +145,13 @@ def _finer(crowds: Crowds, node: Node, want: Wanted, rows: Index) -> npt.NDArray
     # Where nothing sensitive is shown, any crowd will do.
     nothing = crowds.sum_of(want.sensitivity, rows, levels) == 0
     for column, (hierarchy, level) in enumerate(zip(crowds.hierarchies, node, strict=True)):
-        leaves, parts = crowds.everyone.codes[column], want.sensitivity.parts[column]
+        leaves = crowds.everyone.codes[column]
+        parts = want.sensitivity.parts[column]
         lowest, highest = (
             extreme.reduceat(leaves[people], starts)[mine] for extreme in (np.minimum, np.maximum)
         )
-        own, same = leaves[rows], np.ones(len(rows), dtype=np.bool_)
+        own = leaves[rows]
+        same = np.ones(len(rows), dtype=np.bool_)
         shown = parts[level][hierarchy.maps[level][own]]
         for finer in reversed(range(level)):
             # Leaves are in tree order: what the outermost share, all share.

@@ -40,8 +40,10 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
 
     Of fewer once generations better nothing.
     """
-    best, effort = Best(people.crowds, people.utility, people.wanted), people.method.effort
-    alone, idle = Alone(people, best), 0
+    best = Best(people.crowds, people.utility, people.wanted)
+    effort = people.method.effort
+    alone = Alone(people, best)
+    idle = 0
     while len(best.offered) < effort and idle < PATIENCE:
         parents = alone.draw(chance, BROOD)
         if not parents:
@@ -100,7 +102,8 @@ def _frontier(
     order: npt.NDArray[np.intp], heights: npt.NDArray[np.intp], worths: Ints, floors: Ints
 ) -> npt.NDArray[np.intp]:
     """The nodes in which paths end: down until the utility is kept, then back where it still is."""
-    path, columns = np.arange(len(order)), np.arange(len(heights))
+    path = np.arange(len(order))
+    columns = np.arange(len(heights))
     levels = np.tile(heights, (len(order), 1))
     worth = worths[:, columns, heights].sum(axis=1)
     taken = np.zeros(order.shape, dtype=np.bool_)

@@ -122,7 +122,8 @@ class Largest(Best):
     def better(
         self, number: int, risk: Floats, worth: int | Ints, best: Floats, kept: Ints
     ) -> Bools:
-        new, old = self.value(number, risk, worth), self.value(number, best, kept)
+        new = self.value(number, risk, worth)
+        old = self.value(number, best, kept)
         found: Bools = (new > old) | ((new == old) & (worth > kept))
         return found
 
@@ -154,7 +155,8 @@ class Largest(Best):
             at_level = [int(of_leaf[leaf]) for of_leaf in hierarchy.maps]
             sensitivity.append([int(by[at]) for by, at in zip(shown, at_level, strict=True)])
             worth.append([int(by[at]) for by, at in zip(kept, at_level, strict=True)])
-        pull, count = self.pull * want.sensitivity.unit, self.crowds.everyone.count
+        pull = self.pull * want.sensitivity.unit
+        count = self.crowds.everyone.count
         record = Record(
             reach, count, sensitivity, worth, pull, self.utility.unit, self.power, want.floor
         )
@@ -217,7 +219,8 @@ class Record:
 
     def last(self, order: Sequence[int]) -> Node:
         """Columns as high as the floor allows, in turn: below this node all keep the floor."""
-        node, spare = [0] * len(self.worth), self.kept((0,) * len(self.worth)) - self.floor
+        node = [0] * len(self.worth)
+        spare = self.kept((0,) * len(self.worth)) - self.floor
         for column in order:
             levels = self.worth[column]
             allowed = [at for at, worth in enumerate(levels) if levels[0] - worth <= spare]
@@ -255,12 +258,15 @@ class LargestNode:
 def largest(record: Record) -> LargestNode:
     """The node of the largest value of all that show something, whatever is to be kept."""
     record = replace(record, floor=0)
-    node, gap, passes = (0,) * len(record.worth), 0.0, 0
+    node = (0,) * len(record.worth)
+    gap = 0.0
+    passes = 0
     for top in record.boxes():
         rounds = list(climbing(record, node, top, UNTIL))
         passes += sum(found.passes for found in rounds)
         if rounds:
-            node, gap = rounds[-1].node, max(gap, rounds[-1].gap)
+            node = rounds[-1].node
+            gap = max(gap, rounds[-1].gap)
     return LargestNode(node, record.value(node), gap, passes)
 
 
@@ -272,7 +278,8 @@ def climbing(record: Record, known: Node, top: Node, most: int) -> Iterator[Larg
     best node gives a better one, or says that there is none. At most that many vertices are asked
     for each time.
     """
-    best, better = known, any(top)
+    best = known
+    better = any(top)
     chains = Chains(record, top) if better else None
     while chains and better:
         value = record.value(best)
@@ -294,8 +301,11 @@ class Chains:
     """
 
     def __init__(self, record: Record, top: Node) -> None:
-        self.record, self.top, self.length = record, np.array(top), sum(top)
-        self.pull, self.unit = float(record.pull), float(record.unit)
+        self.record = record
+        self.top = np.array(top)
+        self.length = sum(top)
+        self.pull = float(record.pull)
+        self.unit = float(record.unit)
         self.starts = np.cumsum(top) - top
         self.column = np.repeat(np.arange(len(top)), top)
         self.level = np.arange(self.length) - self.starts[self.column] + 1
@@ -327,7 +337,10 @@ class Chains:
     def start(self, alpha: float) -> None:
         """From now on g is by this α, and nothing has been seen."""
         self.best: Node | None = None
-        self.alpha, self.passes, self.lead, self.most = alpha, 0, -inf, -inf
+        self.alpha = alpha
+        self.passes = 0
+        self.lead = -inf
+        self.most = -inf
         above = np.tile(self.top, (self.length, 1))
         above[np.arange(self.length), self.column] = self.level
         below = above.copy()
@@ -389,7 +402,8 @@ class Chains:
         leads = np.where(allowed, g / np.where(allowed, shown, 1), -inf)
         first = int(leads.argmax())
         if leads[first] > self.lead:
-            self.lead, self.best = float(leads[first]), tuple(levels[first].tolist())
+            self.lead = float(leads[first])
+            self.best = tuple(levels[first].tolist())
         self.most = max(self.most, float(g.max()))
         return g, joined
 
@@ -412,23 +426,27 @@ def least_norm(
     closer point up to rounding, or early: when it is enough, or after that many vertices.
     """
     point = vertex(np.zeros(length))
-    hull, share = point[None], np.ones(1)
+    hull = point[None]
+    share = np.ones(1)
     for _ in range(1, most):
         new = vertex(point)
         norm = (point * point).sum()
         if enough(point) or norm - (point * new).sum() <= CLOSE * max(norm, (new * new).sum()):
             break
-        hull, share = np.vstack([hull, new]), np.append(share, 0.0)
+        hull = np.vstack([hull, new])
+        share = np.append(share, 0.0)
         while (nearest := _nearest(hull)) is not None and (out := nearest < NONE).any():
             # As far as all shares stay at least 0.
             step = np.min(share[out] / (share[out] - nearest[out]))
             share += step * (nearest - share)
             share[np.flatnonzero(out)[np.argmin(share[out])]] = 0
-            hull, share = hull[share > NONE], share[share > NONE]
+            hull = hull[share > NONE]
+            share = share[share > NONE]
             share /= share.sum()
         if nearest is None:  # only rounding tells the vertices apart, here and below
             break
-        share, nearer = nearest, (nearest[:, None] * hull).sum(axis=0)
+        share = nearest
+        nearer = (nearest[:, None] * hull).sum(axis=0)
         if (nearer * nearer).sum() >= norm:
             break
         point = nearer

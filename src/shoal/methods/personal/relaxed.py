@@ -46,8 +46,11 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
 
     The programs are those of rows drawn by their risk.
     """
-    best, effort = Best(people.crowds, people.utility, people.wanted), people.method.effort
-    alone, done, idle = Alone(people, best), 0, 0
+    best = Best(people.crowds, people.utility, people.wanted)
+    effort = people.method.effort
+    alone = Alone(people, best)
+    done = 0
+    idle = 0
     while done < effort and idle < PATIENCE and (drawn := alone.draw(chance, 1)):
         problem = Relaxation.of(alone, *drawn)
         idle += 1
@@ -133,12 +136,14 @@ class Relaxation:
         rounds so far have found: each lies on the concave function where the last x was (Lovász's
         greedy algorithm gives it), and holds at all bounds.
         """
-        value, x = 1.0, np.zeros(len(self._column))
+        value = 1.0
+        x = np.zeros(len(self._column))
         for _ in range(rounds):
             found = self._program(np.append(np.zeros(len(x)), 1.0), bound)
             if found is None:
                 return None
-            value, x = found[-1], found[:-1]
+            value = found[-1]
+            x = found[:-1]
             # No rounding error may put a level before the one below it.
             for column in range(len(self.heights)):
                 x[self._column == column] = np.minimum.accumulate(x[self._column == column])
@@ -168,7 +173,8 @@ class Relaxation:
         planes = [np.append(-cut, 1.0) for cut in self._cuts]
         sides = [np.append(self._lost, 0), np.append(-self._hidden, 0), *planes]
         most = [self._spare, bound - 1, *(self._finest / self._everyone for _ in planes)]
-        rows, limits = np.vstack((falling, *sides)), np.concatenate((np.zeros(len(above)), most))
+        rows = np.vstack((falling, *sides))
+        limits = np.concatenate((np.zeros(len(above)), most))
         self.programs += 1
         result = linprog(-gain, A_ub=rows, b_ub=limits, bounds=(0, 1), method="highs")
         return None if result.x is None else np.clip(result.x, 0, 1)
@@ -185,14 +191,16 @@ class Relaxation:
 
     def _cut(self, x: Floats) -> tuple[Floats, float]:
         """The slopes of the plane at x, and its height there, in shares of all people."""
-        order, slopes = self._order(x), np.zeros(len(x))
+        order = self._order(x)
+        slopes = np.zeros(len(x))
         slopes[order] = np.diff(self.sizes(self._chain(order))) / self._everyone
         return slopes, self._finest / self._everyone + float(slopes @ x)
 
     def rounded(self, x: Floats) -> list[Node]:
         """The nodes that rounding by a threshold from 0 to 1 can give, finest first."""
         order = self._order(x)
-        chain, ends = self._chain(order), np.concatenate(([1.0], x[order], [0.0]))
+        chain = self._chain(order)
+        ends = np.concatenate(([1.0], x[order], [0.0]))
         return [chain[place] for place in np.flatnonzero(ends[:-1] - ends[1:] > CLOSE)]
 
     def nodes(self, x: Floats) -> Iterator[Node]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.verification.forging import released
+from tests.releases.verification.forging import released
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from shoal.data.hierarchy import Hierarchy, suppress
 from shoal.data.kinds import Kind
 from shoal.methods import Method
 from shoal.releases.verification import verify
-from tests.verification.forging import Change, Content, forge
+from tests.releases.verification.forging import Change, Content, forge
 
 
 def _forgeries() -> dict[str, tuple[Method, Change, str]]:

@@ -16,7 +16,7 @@ from shoal.privacy.calculus import delta_for, safepub_parameters
 from shoal.privacy.promises import DifferentialPrivacy
 from shoal.releases.release import Release
 from shoal.releases.verification import unchecked, verify
-from tests.verification.forging import (
+from tests.releases.verification.forging import (
     METHODS,
     TREES,
     Change,

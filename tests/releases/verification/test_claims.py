@@ -11,7 +11,7 @@ from shoal.errors import FileError
 from shoal.releases.certificate import Certificate
 from shoal.releases.verification.claims import PartReader, one_of, read_claims
 from shoal.releases.verification.numbers import StatedEpsilon, is_numeric
-from tests.verification.forging import SEXES, TREES, released
+from tests.releases.verification.forging import SEXES, TREES, released
 
 
 def certificate(**changes: Any) -> Certificate:

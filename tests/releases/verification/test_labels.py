@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shoal.releases.verification import verify
 from shoal.releases.verification.labels import is_acyclic
-from tests.verification.forging import AGES, ILLS, TREES, both, forge, method, people, put
+from tests.releases.verification.forging import AGES, ILLS, TREES, both, forge, method, people, put
 
 
 def test_a_generalised_sensitive_column_is_looked_up_in_the_hierarchy_on_the_certificate(

@@ -12,8 +12,8 @@ from shoal.privacy.limits import BucketLimits
 from shoal.releases.verification import verify
 from shoal.releases.verification.catalogue import CHECKS
 from shoal.releases.verification.promised import PROMISES
-from tests.verification.forging import forge, put
-from tests.verification.test_independence import PACKAGE
+from tests.releases.verification.forging import forge, put
+from tests.releases.verification.test_independence import PACKAGE
 
 
 def test_every_method_has_a_check() -> None:

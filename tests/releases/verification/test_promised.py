@@ -15,7 +15,7 @@ from shoal.methods.optimal import Optimal
 from shoal.privacy.models import DeltaPresence, DistinctDiversity, KAnonymity, Model
 from shoal.releases.sealed import canonical
 from shoal.releases.verification import verify
-from tests.verification.forging import both, forge, put
+from tests.releases.verification.forging import both, forge, put
 
 MODELS: tuple[Model, ...] = (KAnonymity(2), DistinctDiversity("ill", 2))
 METHODS: dict[str, Any] = {

@@ -17,7 +17,7 @@ from shoal.privacy.calculus import safepub_parameters
 from shoal.releases.verification import unchecked, verify
 from shoal.releases.verification.numbers import StatedEpsilon
 from shoal.releases.verification.safepub import Sampling
-from tests.verification.forging import METHODS, TREES, forge, method, people, put
+from tests.releases.verification.forging import METHODS, TREES, forge, method, people, put
 
 
 def test_a_group_below_k_is_found(written: tuple[Path, Path]) -> None:

@@ -7,7 +7,7 @@ from typer.testing import CliRunner, Result
 
 import shoal
 from shoal.cli.app import app
-from tests.verification.forging import both, forge, put
+from tests.releases.verification.forging import both, forge, put
 
 RECIPE = """
 [source]
