@@ -490,7 +490,7 @@ PEOPLE = [Decimal(10**19 + i) for i in range(5)]  # one float
 )
 def test_people_are_never_one_because_floats_have_few_digits(frame: Any) -> None:
     method = Columns(1, "1e-3", schema=[["x"]], person="id", item="a")
-    with pytest.raises(ColumnError, match="tell people apart"):
+    with pytest.raises(ColumnError, match="apart, but its type is read off its values"):
         method.release(shoal.table(frame, identifying=["id"], insensitive=["a"]))
     declared = shoal.table(frame, identifying=["id"], insensitive=["a"], types={"id": "text"})
     assert method.release(declared).facts.records == 5
