@@ -36,7 +36,6 @@ from shoal.errors import ColumnError
 from shoal.methods import Method
 from shoal.methods.columns import Columns
 from shoal.releases.release import Release
-from shoal.views import Register
 from tests.methods.examples import METHODS, people
 
 Record = tuple[object, ...]
@@ -274,32 +273,14 @@ def test_risks_are_assessed_wherever_rows_live() -> None:
     assert one.to_dict() == other.to_dict()
 
 
-@pytest.mark.parametrize("name", ["optimal starred", "safepub", "k-dgs"])
+@pytest.mark.parametrize(
+    "name", ["optimal starred", "safepub", "k-dgs", "mondrian strict", "personal"]
+)
 def test_a_release_is_judged_wherever_its_input_lives(name: str) -> None:
     given = with_missing()
     made = METHODS[name].release(given, Seeded(5))
-    assert shoal.judge(given, made).to_json() == shoal.judge(listed(given), made).to_json()
-
-
-def test_a_release_with_ranges_of_its_own_is_judged_in_memory() -> None:
-    made = METHODS["mondrian strict"].release(people(), Seeded(5))
-    with pytest.raises(ColumnError, match="single records") as caught:
-        shoal.judge(listed(people()), made)
-    assert asked_by(caught) in NEED_RECORDS
-
-
-def test_a_register_of_people_is_in_memory() -> None:
-    known = Table(Memory(people().frame.select("age", "town")), hierarchies=people().hierarchies)
-    register = Register(listed(known))
-    with pytest.raises(ColumnError, match="single records") as caught:
-        register.of_release(METHODS["optimal"].release(people(), Seeded(5)), "it", "ill")
-    assert asked_by(caught) in NEED_RECORDS
-
-
-def asked_by(caught: pytest.ExceptionInfo[ColumnError]) -> str:
-    """The module that asked a table for single records."""
-    modules = [str(entry.frame.f_globals["__name__"]) for entry in caught.traceback]
-    return [name for name in modules if name not in ("shoal.data.tables", "shoal.arguments")][-1]
+    one, other = (shoal.judge(each, made, queries=20) for each in (given, listed(given)))
+    assert one.to_json() == other.to_json()
 
 
 def test_a_ledger_knows_the_same_data_wherever_it_lives(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def one(found: tuple[Accuracy, ...]) -> Accuracy:
 )
 def test_a_released_number_stands_for_the_leaves_it_covers(label: str, ages: set[int]) -> None:
     [column] = shoal.table(pl.DataFrame({"age": [label]})).records(["age"])
-    may_be = utility._may_be(column, AGE, "age")
+    may_be = utility._may_be(column.labels, AGE, "age")
     assert {int(AGE.labels[0][leaf]) for leaf in np.flatnonzero(may_be[0])} == ages
 
 
@@ -110,14 +110,14 @@ def test_a_released_number_stands_for_the_leaves_it_covers(label: str, ages: set
 def test_a_released_text_stands_for_the_leaves_it_covers(label: str, towns: set[str]) -> None:
     tree = TOWN.with_missing()
     [column] = shoal.table(pl.DataFrame({"town": [label]})).records(["town"])
-    may_be = utility._may_be(column, tree, "town")
+    may_be = utility._may_be(column.labels, tree, "town")
     assert {tree.labels[0][leaf] for leaf in np.flatnonzero(may_be[0])} == towns
 
 
 def test_dates_are_read_as_ranges() -> None:
     days = Hierarchy.from_lines([[f"2020-01-0{day}", "*"] for day in range(1, 8)], Kind.DATE)
     [column] = shoal.table(pl.DataFrame({"day": ["[2020-01-02, 2020-01-04]"]})).records(["day"])
-    assert np.flatnonzero(utility._may_be(column, days, "day")[0]).tolist() == [1, 2, 3]
+    assert np.flatnonzero(utility._may_be(column.labels, days, "day")[0]).tolist() == [1, 2, 3]
 
 
 def test_intervals_of_a_continuous_domain_are_read_as_ranges() -> None:
@@ -128,7 +128,7 @@ def test_intervals_of_a_continuous_domain_are_read_as_ranges() -> None:
         ["weight"]
     )
     read = dict(
-        zip(column.labels, utility._may_be(column, weights, "weight").tolist(), strict=True)
+        zip(column.labels, utility._may_be(column.labels, weights, "weight").tolist(), strict=True)
     )
     assert read == {
         "[0, 10)": [True, True, False],
@@ -143,9 +143,9 @@ def test_a_text_of_several_levels_is_taken_from_the_level_that_has_them_all() ->
     )
     both = Hierarchy.from_lines([["a", "a", "*"], ["b", "a", "*"], ["c", "c", "*"]])
     [column] = shoal.table(pl.DataFrame({"x": ["white", "other"]})).records(["x"])
-    assert utility._may_be(column, tree, "x").sum(axis=1).tolist() == [2, 1]  # other, white
+    assert utility._may_be(column.labels, tree, "x").sum(axis=1).tolist() == [2, 1]  # other, white
     [fine] = shoal.table(pl.DataFrame({"x": ["a", "b", "c"]})).records(["x"])
-    assert utility._may_be(fine, both, "x").sum(axis=1).tolist() == [1, 1, 1]
+    assert utility._may_be(fine.labels, both, "x").sum(axis=1).tolist() == [1, 1, 1]
 
 
 def test_a_value_of_no_level_is_an_error_that_does_not_tell_it() -> None:
@@ -214,7 +214,7 @@ def test_every_released_value_is_spread_over_its_leaves() -> None:
 
 def test_numbers_are_asked_for_in_ranges() -> None:
     table = shoal.table(pl.DataFrame({"age": [30]}), hierarchies={"age": AGE}, missing="refuse")
-    reading = utility._Reading.of(table, shoal.table(pl.DataFrame({"age": ["*"]})), "age")
+    reading = utility._Sides.of(table, shoal.table(pl.DataFrame({"age": ["*"]})), ["age"]).reading("age")
     chance = np.random.default_rng(0)
     for _ in range(50):
         wanted = np.flatnonzero(reading.some(0.1, chance))
@@ -225,7 +225,7 @@ def test_numbers_are_asked_for_in_ranges() -> None:
 def test_numbers_are_asked_for_in_their_order_and_missing_values_not_at_all() -> None:
     odd_first = Hierarchy.from_lines([[f"{n}", "*"] for n in (1, 3, 5, 2, 4)], Kind.INTEGER)
     table = shoal.table(pl.DataFrame({"n": [1, None]}), hierarchies={"n": odd_first})
-    reading = utility._Reading.of(table, table, "n")
+    reading = utility._Sides.of(table, table, ["n"]).reading("n")
     assert reading.leaves == 6
     chance = np.random.default_rng(0)
     seen = {

@@ -21,7 +21,7 @@ from shoal.counts import Counts, group, smallest
 from shoal.data.hierarchy.texts import ANY, Texts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
-from shoal.data.tables import Column, Role, Table
+from shoal.data.tables import Role, Table
 from shoal.data.tables import table as as_table
 from shoal.errors import (
     ColumnError,
@@ -213,7 +213,8 @@ def queries(
             option="columns",
             given=str(asked.columns),
         )
-    readings = [_Reading.of(original, release, name) for name in drawn_from]
+    sides = _Sides.of(original, release, drawn_from)
+    readings = [sides.reading(name) for name in drawn_from]
     leaves = [reading.leaf.astype(np.uint32) for reading in readings]
     codes = [reading.codes.astype(np.uint32) for reading in readings]
     truths = _Answers(group(drawn_from, leaves, [reading.leaves for reading in readings]))
@@ -252,7 +253,7 @@ def spread(original: Table, released: Table, name: str) -> tuple[Ints, Floats]:
     """How many records have each leaf of a column: of the input, and of a release read as uniform
     within its values.
     """
-    reading = _Reading.of(original, released, name)
+    reading = _Sides.of(original, released, [name]).reading(name)
     rows = np.bincount(reading.codes, minlength=len(reading.may_be))
     weights = rows / np.maximum(reading.may_be.sum(axis=1), 1)
     before = np.bincount(reading.leaf, minlength=reading.leaves)
@@ -302,22 +303,18 @@ class _Reading:
         return int(self.may_be.shape[1])
 
     @classmethod
-    def of(cls, original: Table, release: Table, name: str) -> "_Reading":
+    def of(cls, original: "_Records", release: "_Records", name: str) -> "_Reading":
         """The column, read by its hierarchy, or by the values of the input where it has none."""
-        for table, which in ((original, "input"), (release, "release")):
-            if name not in table.names:
-                raise ColumnError(f"the {which} has no column {name!r}")
-        [column] = original.records([name])
-        if name in original.hierarchies:
-            domain = original.hierarchy(name)
-            leaf = original.leaf_of(name)[column.codes]
+        table = original.table
+        leaf = original.codes(name)
+        if name in table.hierarchies:
+            domain = table.hierarchy(name)
+            leaf = table.leaf_of(name)[leaf]
         else:
-            values = len(column.keys)
-            domain = Hierarchy(
-                (column.labels,), (np.arange(values, dtype=smallest(values)),), column.kind
-            )
-            leaf = column.codes
-        [shown] = release.records([name])
+            labels = table.labels(name)
+            leaves = np.arange(len(labels), dtype=smallest(len(labels)))
+            domain = Hierarchy((labels,), (leaves,), table.kind(name))
+        shown = release.table.labels(name)
         ordered = domain.kind is not Kind.TEXT
         texts = domain.labels[0]
         asked = [i for i, text in enumerate(texts) if text]
@@ -329,9 +326,9 @@ class _Reading:
             ordered,
             np.array(asked, dtype=np.int64),
             leaf.astype(np.int64),
-            shown.codes.astype(np.int64),
+            release.codes(name).astype(np.int64),
             _may_be(shown, domain, name),
-            shown.labels,
+            shown,
             tuple(codes.astype(np.int64) for codes in domain.maps),
         )
 
@@ -352,14 +349,50 @@ class _Reading:
         return np.asarray(covered / self.may_be.sum(axis=1))
 
 
-def _may_be(column: Column, domain: Hierarchy, name: str) -> Bools:
+@dataclass(frozen=True, eq=False)
+class _Records:
+    """The records of a table by some columns, in the order of their values: counts, written out."""
+
+    table: Table
+    rows: Counts
+
+    def codes(self, name: str) -> npt.NDArray[Any]:
+        """The code of every record in a column."""
+        return np.repeat(self.rows.column(name), self.rows.count)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """The input and its release, by the same columns."""
+
+    original: _Records
+    release: _Records
+
+    @classmethod
+    def of(cls, original: Table, release: Table, names: Sequence[str]) -> "_Sides":
+        for table, which in ((original, "input"), (release, "release")):
+            for name in names:
+                if name not in table.names:
+                    raise ColumnError(f"the {which} has no column {name!r}")
+        distinct = list(dict.fromkeys(names))
+        return cls(
+            _Records(original, original.count(distinct, {})),
+            _Records(release, release.count(distinct, {})),
+        )
+
+    def reading(self, name: str) -> _Reading:
+        """A column of both."""
+        return _Reading.of(self.original, self.release, name)
+
+
+def _may_be(released: Sequence[str], domain: Hierarchy, name: str) -> Bools:
     """Which leaves every value of a released column may stand for."""
-    shown = {label for label in column.labels if label != ANY}
+    shown = {label for label in released if label != ANY}
     # A text may name values of several levels ("White" in a race hierarchy): prefer the level that
     # has them all.
     whole = [level for level, labels in enumerate(domain.labels) if shown <= set(labels)]
     texts = Texts.of(domain, whole[0] if whole else None)
-    read = [texts(label) for label in column.labels]
+    read = [texts(label) for label in released]
     rows = [leaves for leaves in read if leaves is not None and leaves.any()]
     unread = len(read) - len(rows)
     if unread:
@@ -369,7 +402,7 @@ def _may_be(column: Column, domain: Hierarchy, name: str) -> Bools:
             "give the hierarchy the release was made with",
             where=f"column {name!r}",
         )
-    return np.array(rows, dtype=np.bool_).reshape(len(column.labels), len(domain.maps[0]))
+    return np.array(rows, dtype=np.bool_).reshape(len(released), len(domain.maps[0]))
 
 
 # Classification
@@ -444,8 +477,9 @@ class _Task:
         folds: _Folds,
     ) -> "_Task":
         """Predicting a column from the used ones."""
-        readings = [_Reading.of(original, release, name) for name in used]
-        target = _Reading.of(original, release, column)
+        sides = _Sides.of(original, release, [*used, column])
+        readings = [sides.reading(name) for name in used]
+        target = sides.reading(column)
         trains = ~_suppressed(original, readings)
         shown_codes = target.codes[trains]
         if (target.may_be.sum(axis=1)[shown_codes] > 1).any():
