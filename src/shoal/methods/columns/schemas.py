@@ -127,7 +127,7 @@ def contingency(counts: Counts) -> Ints:
         if smaller <= 0:
             return SAME
         of_x, of_y, both = cells
-        share = (both / x[of_x] * (both / y[of_y])).sum() - 1
+        share = float((both / x[of_x] * (both / y[of_y])).sum()) - 1
         return SAME - round(min(max(share / smaller, 0.0), 1.0) * SAME)
 
     return _each_pair(counts, phi)
