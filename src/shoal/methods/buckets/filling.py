@@ -85,7 +85,8 @@ def _swap(
     """
     own = held[short]
     for given in np.flatnonzero((own == 1) & free).tolist():
-        takes = (held[:, given] < limit[:, given]) & ((held[:, given] > 0) | (excess < 0))
+        has_room = held[:, given] < limit[:, given]
+        takes = has_room & ((held[:, given] > 0) | (excess < 0))
         takes[short] = False
         for got in np.flatnonzero((own > 0) & (own < limit[short])).tolist():
             if got == given:
@@ -106,10 +107,11 @@ def mixed(
     split at random, which keeps to `most` (by value and size) whatever is drawn. The trade is then
     accepted with a probability that makes the law of `hiding` the one that trades leave unchanged.
     """
-    kind = np.repeat(np.arange(len(bags)), [len(bag) for bag in bags])
-    size = np.repeat([bag.shape[1] for bag in bags], [len(bag) for bag in bags]).astype(np.int64)
+    buckets = [len(bag) for bag in bags]
+    kind = np.repeat(np.arange(len(bags)), buckets)
+    size = np.repeat([bag.shape[1] for bag in bags], buckets).astype(np.int64)
     number = len(kind)
-    bucket = np.repeat(np.arange(len(kind)), size)
+    bucket = np.repeat(np.arange(number), size)
     flat = np.concatenate([np.zeros(0, dtype=np.int64), *(bag.ravel() for bag in bags)])
     room = _Room(hiding, most)
     able = room.left(flat, kind, size)
@@ -126,17 +128,18 @@ def mixed(
         offered[involved] = trade.value[np.argsort(into, kind="stable")]
         new = room.left(offered, kind, size)
         ways = zip(trade.ways(trade.before), trade.ways(first), strict=True)
-        odds = [
-            (int(new[g]) * int(new[h]) * was, int(able[g]) * int(able[h]) * would)
-            for (g, h), (was, would) in zip(pairs.tolist(), ways, strict=True)
-        ]
-        coins = np.array([min(_COIN, _COIN * one // other) for one, other in odds], dtype=np.int64)
-        taken = chance.bernoullis(coins, _COIN)
+        coins = []
+        for (g, h), (was, would) in zip(pairs.tolist(), ways, strict=True):
+            after = int(new[g]) * int(new[h]) * was
+            before = int(able[g]) * int(able[h]) * would
+            coins.append(min(_COIN, _COIN * after // before))
+        taken = chance.bernoullis(np.array(coins, dtype=np.int64), _COIN)
         changed = (pair >= 0) & np.append(taken, False)[pair]
         flat = np.where(changed[bucket], offered, flat)
         able = np.where(changed, new, able)
     ends = np.cumsum([bag.size for bag in bags])[:-1]
-    return [part.reshape(bag.shape) for part, bag in zip(np.split(flat, ends), bags, strict=True)]
+    parts = zip(np.split(flat, ends), bags, strict=True)
+    return [part.reshape(bag.shape) for part, bag in parts]
 
 
 class _Trade:
@@ -157,7 +160,8 @@ class _Trade:
         self.pair = pair[bucket[order]]
         self.before: Bools = bucket[order] == pairs[self.pair, 0]  # those in the first bucket
         new = np.ones(len(self.value), dtype=np.bool_)
-        new[1:] = (self.value[1:] != self.value[:-1]) | (self.pair[1:] != self.pair[:-1])
+        new[1:] = self.value[1:] != self.value[:-1]
+        new[1:] |= self.pair[1:] != self.pair[:-1]
         self.run = np.cumsum(new) - 1
         self.start = np.flatnonzero(new)
         self.often = np.diff(self.start, append=len(self.value))
@@ -165,16 +169,19 @@ class _Trade:
         own = self.pair[self.start]
         limits = [most[value, kind[pairs[own, side]]] for side in (0, 1)]
         self.kept = [np.maximum(self.often - limits[side], 0) for side in (1, 0)]
-        free = self.often - self.kept[0] - self.kept[1]
-        alike = (limits[0] == limits[1]) & (limits[0] <= 2)  # then all splits weigh the same
-        self.weighed = np.flatnonzero((self.kept[0] + self.kept[1] > 0) & (free > 0) & ~alike)
+        bound = self.kept[0] + self.kept[1]
+        free = self.often - bound
+        # Then all splits weigh the same.
+        alike = (limits[0] == limits[1]) & (limits[0] <= 2)
+        self.weighed = np.flatnonzero((bound > 0) & (free > 0) & ~alike)
         self.pairs = len(pairs)
 
     def drawn(self, sizes: Ints, chance: Chance) -> Bools:
         """Which records go to the first bucket of their pair, of that size."""
         place = np.arange(len(self.value)) - self.start[self.run]
         one, other = (kept[self.run] for kept in self.kept)
-        key = np.where(place < one, -1, np.where(place < one + other, len(self.value), 0))
+        # Those that must go to the first bucket come first, those for the other last.
+        key = np.where(place < one, -1, len(self.value))
         free = place >= one + other
         key[free] = chance.permutation(int(free.sum()))
         order = np.lexsort((key, self.pair))
@@ -190,8 +197,9 @@ class _Trade:
         for run in self.weighed.tolist():
             one = int(there[run])
             other = int(self.often[run] - there[run])
-            more = perm(one, int(self.kept[0][run])) * perm(other, int(self.kept[1][run]))
-            found[int(self.pair[self.start[run]])] *= more
+            ways_first = perm(one, int(self.kept[0][run]))
+            ways_second = perm(other, int(self.kept[1][run]))
+            found[int(self.pair[self.start[run]])] *= ways_first * ways_second
         return found
 
 
@@ -277,7 +285,8 @@ def _first_of(weights: npt.NDArray[Any], number: int) -> npt.NDArray[Any]:
     That is w·e_{number − 1} of all others. Where there are fewer values than that, all of them will
     be drawn, in whatever order.
     """
-    sums = [np.ones_like(weights[:, :1])] + [np.zeros_like(weights[:, :1])] * (number - 1)
+    ones = np.ones_like(weights[:, :1])
+    sums = [ones] + [np.zeros_like(ones)] * (number - 1)
     for column in weights.T[:, :, None]:
         for k in range(number - 1, 0, -1):
             sums[k] = sums[k] + column * sums[k - 1]

@@ -96,7 +96,8 @@ class Hiding:
 
 def open_values(counts: Ints, most: Ints, buckets: Ints) -> npt.NDArray[np.bool_]:
     """The values that may be fake: they occur, and not as often as there are places for them."""
-    return np.asarray((counts > 0) & (counts < (most * buckets).sum(axis=1)), dtype=np.bool_)
+    places = (most * buckets).sum(axis=1)
+    return np.asarray((counts > 0) & (counts < places), dtype=np.bool_)
 
 
 def exactly(largest: int) -> Any:
@@ -132,9 +133,8 @@ def _fitted(
     odds = np.ones(len(counts))
     once = (most <= 1).all(axis=1)
     absent = (np.minimum(most, 1) * buckets).sum(axis=1) - counts  # buckets without it, if `once`
-    forced = once.all() and all(
-        int((own > 0).sum()) == size + number for own, size in zip(most.T, sizes, strict=True)
-    )
+    able_sizes = [int((own > 0).sum()) for own in most.T]
+    forced = once.all() and able_sizes == [size + number for size in sizes]
     shown = 1.0 if forced else 1 - _LEFT
     for turn in range(_TURNS):
         real = np.zeros(len(counts))
@@ -172,11 +172,12 @@ def _expected(
     )
     before = before[:many]
     after = after[:many][::-1, ::-1, ::-1]
-    held = [
-        times[:, c] * (before[:, : size + 1 - c] * after[:, c:]).sum(axis=(1, 2))
-        for c in range(min(top, size) + 1)
-    ]
-    faked = fake * (before[:, :, :-1] * after[:, :, 1:]).sum(axis=(1, 2))
+    held = []
+    for c in range(min(top, size) + 1):
+        around = before[:, : size + 1 - c] * after[:, c:]
+        held.append(times[:, c] * around.sum(axis=(1, 2)))
+    around = before[:, :, :-1] * after[:, :, 1:]
+    faked = fake * around.sum(axis=(1, 2))
     total = sum(held, faked)
     often: Floats = np.zeros(many)
     for c, one in enumerate(held):

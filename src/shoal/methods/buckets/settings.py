@@ -155,11 +155,13 @@ def fitting(limits: Sequence[Fraction], sizes: Sequence[int] | Ints) -> Ints:
     """
     top = [limit.numerator for limit in limits]
     bottom = [limit.denominator for limit in limits]
-    wide = max([*top, 1]) * int(max([*sizes, 1])) < _LARGEST and max([*bottom, 1]) < _LARGEST
-    kind: Any = np.int64 if wide else object
+    largest = max([*top, 1]) * int(max([*sizes, 1]))
+    fits = max([largest, *bottom]) < _LARGEST
+    kind: Any = np.int64 if fits else object
     columns = np.array([int(size) for size in sizes], dtype=kind)
-    cells = np.array(top, dtype=kind)[:, None] * columns // np.array(bottom, dtype=kind)[:, None]
-    return np.asarray(cells, dtype=np.int64)
+    tops = np.array(top, dtype=kind)[:, None]
+    bottoms = np.array(bottom, dtype=kind)[:, None]
+    return np.asarray(tops * columns // bottoms, dtype=np.int64)
 
 
 @dataclass(frozen=True, init=False)
@@ -529,8 +531,10 @@ def _hideable(fit: Ints, sizes: Ints, fakes: int) -> npt.NDArray[np.bool_]:
     often.
     """
     able = (fit > 0).sum(axis=0)
-    held = np.concatenate((np.zeros((1, len(sizes)), dtype=np.int64), -np.sort(-fit, axis=0)))
-    places = np.cumsum(held, axis=0)[np.maximum(able - fakes, 0), np.arange(len(sizes))]
+    none = np.zeros((1, len(sizes)), dtype=np.int64)
+    most_first = -np.sort(-fit, axis=0)
+    held = np.cumsum(np.concatenate((none, most_first)), axis=0)
+    places = held[np.maximum(able - fakes, 0), np.arange(len(sizes))]
     return np.asarray(places >= sizes, dtype=np.bool_)
 
 
@@ -585,9 +589,8 @@ def _best_pair(problem: _Problem) -> _Pair | None:
         places, numbers, losses = _pairs(problem, first, below)
         if len(places):
             j = int(losses.argmin())
-            best = _Pair(
-                int(losses[j]), (first, int(places[j])), (int(numbers[0, j]), int(numbers[1, j]))
-            )
+            small, large = numbers[:, j].tolist()
+            best = _Pair(int(losses[j]), (first, int(places[j])), (small, large))
     return best
 
 
@@ -654,11 +657,13 @@ def _split(problem: _Problem, pair: _Pair) -> _Parts:
     sizes = problem.sizes.tolist()
     if not number or not other:
         return {sizes[small if number else large]: (number or other, problem.counts)}
-    held = np.minimum(problem.fit[:, small] * number, problem.counts)
-    room = np.minimum(problem.fit[:, large] * other, problem.counts) - (problem.counts - held)
+    counts, strict = problem.counts, problem.strict
+    held = np.minimum(problem.fit[:, small] * number, counts)
+    room = np.minimum(problem.fit[:, large] * other, counts) - (counts - held)
     excess = held.sum() - sizes[small] * number
-    held[problem.strict] -= np.diff(np.minimum(room[problem.strict].cumsum(), excess), prepend=0)
-    return {sizes[small]: (number, held), sizes[large]: (other, problem.counts - held)}
+    back = np.minimum(room[strict].cumsum(), excess)
+    held[strict] -= np.diff(back, prepend=0)
+    return {sizes[small]: (number, held), sizes[large]: (other, counts - held)}
 
 
 def _setting(parts: _Parts, gap: float | None = None) -> Setting:
@@ -888,7 +893,8 @@ def filled(counts: Ints, room: Ints, upper: Ints, near: Ints) -> Ints | None:
     """
     held = np.zeros_like(upper)
     for j in range(len(room)):
-        wanted = np.minimum(np.minimum(near[:, j], upper[:, j]), counts - held.sum(axis=1))
+        allowed = np.minimum(near[:, j], upper[:, j])
+        wanted = np.minimum(allowed, counts - held.sum(axis=1))
         held[:, j] = np.diff(np.minimum(wanted.cumsum(), room[j]), prepend=0)
     while (left := counts - held.sum(axis=1)).any():
         path = _path(left, room - held.sum(axis=0), upper - held, held)

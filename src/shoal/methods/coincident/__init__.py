@@ -253,8 +253,10 @@ def satisfied(
         [groups + 1, *(card for _, card in columns.values())],
         count,
     )
-    tree = Hierarchy((("",) * (groups + 1),), (np.arange(groups + 1, dtype=smallest(groups + 1)),))
-    return holds_all(models, Lattice(counts, {_OWN: tree}).groups((0,)))[:groups]
+    labels = ("",) * (groups + 1)
+    numbers = np.arange(groups + 1, dtype=smallest(groups + 1))
+    lattice = Lattice(counts, {_OWN: Hierarchy((labels,), (numbers,))})
+    return holds_all(models, lattice.groups((0,)))[:groups]
 
 
 def _require_whole(table: Table, method: Coincident) -> None:
@@ -396,7 +398,7 @@ class _Ordered:
         others = {name: table.keys(name) for name in names if name not in labels}
         of_record = groups.take(self.half)
         record = self.record[of_record != LEFT_OUT]
-        codes = [self.rows.codes[self.rows.names.index(name)].take(record) for name in others]
+        codes = [self.rows.column(name).take(record) for name in others]
         own = rank.take(of_record[of_record != LEFT_OUT])
         rows = group(
             [GROUP, *others],

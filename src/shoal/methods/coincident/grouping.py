@@ -146,10 +146,11 @@ def by_splits(rows: Counts, group: int, ends: Sequence[Sequence[Ints]] | None = 
     """
     sizes = np.array(rows.cards)
     row = np.flatnonzero(rows.count)
-    places = np.array([codes.astype(smallest(max(rows.cards, default=1))) for codes in rows.codes])
+    narrow = smallest(max(rows.cards, default=1))
+    places = np.array([codes.astype(narrow) for codes in rows.codes])
     one = np.zeros(min(len(row), 1), dtype=np.int64)
-    domain = np.zeros_like(sizes), sizes - 1
-    low, high = (np.repeat(side[:, None], len(one), axis=1).astype(places.dtype) for side in domain)
+    high = np.repeat((sizes - 1)[:, None], len(one), axis=1).astype(places.dtype)
+    low = np.zeros_like(high)
     people = rows.count.take(row)
     parts = _Pieces(row, people, places.take(row, axis=1), one, one, low, high)
     done = []

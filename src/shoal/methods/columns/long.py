@@ -256,7 +256,8 @@ class Rows:
         key -= whose * len(pairs)
         pair = pairs[key]
         item = pair // max(self.values, 1)
-        again = np.flatnonzero((whose[1:] == whose[:-1]) & (item[1:] == item[:-1])) + 1
+        same_person = whose[1:] == whose[:-1]
+        again = np.flatnonzero(same_person & (item[1:] == item[:-1])) + 1
         if len(again):
             whose, pair, item = (np.delete(column, again) for column in (whose, pair, item))
         return whose, np.asarray(items, dtype=np.int64)[item], pair - item * self.values
@@ -270,7 +271,8 @@ def bounded(touched: Sequence[Bits], people: int, most: int, chance: Chance) -> 
     kept = [bits.copy() for bits in touched]
     for start in range(0, people, _PEOPLE):
         part = slice(start // 8, (start + _PEOPLE) // 8)
-        given = np.stack([np.unpackbits(bits[part]) for bits in kept], axis=1).view(np.bool_)
+        columns = [np.unpackbits(bits[part]) for bits in kept]
+        given = np.stack(columns, axis=1).view(np.bool_)
         given[given] = chance.choices(given.sum(axis=1), most)
         for place, bits in enumerate(kept):
             bits[part] = np.packbits(given[:, place])

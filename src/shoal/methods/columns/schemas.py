@@ -122,11 +122,13 @@ def contingency(counts: Counts) -> Ints:
     In multiples of 1 / SAME.
     """
 
-    def phi(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64], cells: Ints, records: int) -> int:
+    def phi(x: Ints, y: Ints, cells: Ints, records: int) -> int:
         smaller = min(int((x > 0).sum()), int((y > 0).sum())) - 1
+        if smaller <= 0:
+            return SAME
         of_x, of_y, both = cells
-        share = (both / x[of_x] * (both / y[of_y])).sum() - 1 if smaller > 0 else 0.0
-        return SAME - round(min(max(share / max(smaller, 1), 0.0), 1.0) * SAME)
+        share = float((both / x[of_x] * (both / y[of_y])).sum()) - 1
+        return SAME - round(min(max(share / smaller, 0.0), 1.0) * SAME)
 
     return _each_pair(counts, phi)
 
@@ -137,9 +139,7 @@ def bought_association(counts: Counts, epsilon: Epsilon, chance: Chance) -> Ints
     All of them together spend ε.
     """
 
-    def association(
-        x: npt.NDArray[np.int64], y: npt.NDArray[np.int64], cells: Ints, records: int
-    ) -> int:
+    def association(x: Ints, y: Ints, cells: Ints, records: int) -> int:
         # Σ|n·n_xy − n_x·n_y| over all cells; the n_x·n_y of the empty ones are what others lack to
         # n². It is at most 2n².
         of_x, of_y, both = cells
@@ -270,7 +270,8 @@ def bought_pairs(pairs: Pairs, looked_at: int, epsilon: Epsilon, chance: Chance)
     upper = np.triu_indices(len(pairs.single), 1)
     exact = np.concatenate([pairs.single, pairs.both[upper], pairs.same[upper]])
     noisy = noised(exact, looked_at**2, epsilon, chance)
-    single, both, same = np.split(noisy, [len(pairs.single), len(pairs.single) + len(upper[0])])
+    items = len(pairs.single)
+    single, both, same = np.split(noisy, [items, items + len(upper[0])])
     matrices = []
     for numbers in (both, same):
         matrices.append(np.zeros_like(pairs.both))

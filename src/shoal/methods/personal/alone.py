@@ -93,7 +93,8 @@ class Alone:
         """For every column what it adds by leaf and level, as wide as the highest needs."""
         found = []
         for hierarchy, parts in zip(self.crowds.hierarchies, total.parts, strict=True):
-            table = np.zeros((len(hierarchy.maps[0]), int(self.heights.max()) + 1), dtype=np.int64)
+            shape = len(hierarchy.maps[0]), int(self.heights.max()) + 1
+            table = np.zeros(shape, dtype=np.int64)
             for level, (codes, part) in enumerate(zip(hierarchy.maps, parts, strict=True)):
                 table[:, level] = part[codes]
             found.append(table)

@@ -288,7 +288,8 @@ class Best:
             )
             if len(better):
                 where = better if among is None else among[number][better]
-                self.risk[number][where], self.place[number][where] = risk[better], len(self.nodes)
+                self.risk[number][where] = risk[better]
+                self.place[number][where] = len(self.nodes)
                 self.worth[number][where] = worths if isinstance(worths, int) else worths[better]
                 taken += len(better)
         if taken:
@@ -329,7 +330,8 @@ def _at(values: int | Ints, rows: Index) -> int | Ints:
 def _completed(register: Counts, rows: Counts) -> Counts:
     """The register, with at least as many people of every kind as there are rows."""
     codes = [np.concatenate(pair) for pair in zip(register.codes, rows.codes, strict=True)]
-    ours = np.repeat(np.array([0, 1], dtype=np.uint8), [register.distinct, rows.distinct])
+    either = np.array([0, 1], dtype=np.uint8)
+    ours = np.repeat(either, [register.distinct, rows.distinct])
     both = group(
         (*rows.names, ""),
         [*codes, ours],

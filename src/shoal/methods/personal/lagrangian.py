@@ -75,8 +75,9 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
             if done % 64 == 0:
                 progress(done, nodes)
         return refined(best)
-    owner = np.repeat(np.arange(len(best.wanted)), [len(want.rows) for want in best.wanted])
-    place = np.concatenate([np.arange(len(want.rows)) for want in best.wanted])
+    sizes = [len(want.rows) for want in best.wanted]
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    place = np.concatenate([np.arange(size) for size in sizes])
     left = method.effort
     for drawn in chance.permutation(len(owner)).tolist():
         record, known = best.record(int(owner[drawn]), int(place[drawn]))
@@ -345,8 +346,9 @@ class Chains:
         above[np.arange(self.length), self.column] = self.level
         below = above.copy()
         below[np.arange(self.length), self.column] -= 1
-        gain = self.g(self.joining, above)[0] - self.g(np.zeros(self.length), below)[0]
-        self.price = np.maximum(gain, 0)
+        with_level, _, _ = self.g(self.joining, above)
+        without, _, _ = self.g(np.zeros(self.length), below)
+        self.price = np.maximum(with_level - without, 0)
         alone = np.array([self.alone], dtype=np.float64)
         self.ground = float(self.g(alone, np.zeros_like(self.top)[None])[0][0])
         # Then the lowest numbers in the point are a best node for any price on levels, not only 0.
@@ -431,7 +433,8 @@ def least_norm(
     for _ in range(1, most):
         new = vertex(point)
         norm = (point * point).sum()
-        if enough(point) or norm - (point * new).sum() <= CLOSE * max(norm, (new * new).sum()):
+        apart = norm - (point * new).sum()
+        if enough(point) or apart <= CLOSE * max(norm, (new * new).sum()):
             break
         hull = np.vstack([hull, new])
         share = np.append(share, 0.0)

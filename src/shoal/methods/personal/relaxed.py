@@ -104,27 +104,30 @@ class Relaxation:
         self._finest, self._everyone = (
             int(size) for size in self.sizes([(0,) * len(self.heights), self.heights])
         )
-        self._lost, self._hidden = (
-            (parts[self._column, self._level - 1] - parts[self._column, self._level])
-            / max(int(parts[:, 0].sum()), 1)
-            for parts in (self.worths, self.shown)
-        )
-        self._spare = (int(self.worths[:, 0].sum()) - self.floor) / max(
-            int(self.worths[:, 0].sum()), 1
-        )
+        self._lost = self._steps(self.worths)
+        self._hidden = self._steps(self.shown)
+        worth = int(self.worths[:, 0].sum())
+        self._spare = (worth - self.floor) / max(worth, 1)
         self._cuts: list[Floats] = []
         self._rounded: set[Node] = set()
+
+    def _steps(self, parts: Ints) -> Floats:
+        """What each step of a level takes away, as a share of all that the record has."""
+        taken = parts[self._column, self._level - 1] - parts[self._column, self._level]
+        shares: Floats = taken / max(int(parts[:, 0].sum()), 1)
+        return shares
 
     def bounds(self) -> list[float]:
         """Bounds on the sensitivity, as shares of the record's own, from the least to all of it.
 
         The least keeps the utility.
         """
-        found = self._program(np.append(self._hidden, 0), 1)
-        least = self.shown[self.shown > 0].min(initial=self.shown.max(initial=1)) / max(
-            int(self.shown[:, 0].sum()), 1
-        )
-        lowest = max(1 - self._hidden @ found[:-1] if found is not None else 0.0, least)
+        solved = self._program(np.append(self._hidden, 0), 1)
+        most = self.shown.max(initial=1)
+        least = self.shown[self.shown > 0].min(initial=most)
+        lowest = least / max(int(self.shown[:, 0].sum()), 1)
+        if solved is not None:
+            lowest = max(1 - self._hidden @ solved[:-1], lowest)
         steps = int(np.ceil(np.log(1 / lowest) / np.log(RATIO))) if lowest < 1 else 0
         return [*(lowest * RATIO**step for step in range(steps)), 1.0]
 
@@ -169,7 +172,9 @@ class Relaxation:
             ) from None
         above = np.flatnonzero(self._level > 1)
         falling = np.zeros((len(above), len(gain)))
-        falling[np.arange(len(above)), above], falling[np.arange(len(above)), above - 1] = 1, -1
+        each = np.arange(len(above))
+        falling[each, above] = 1
+        falling[each, above - 1] = -1
         planes = [np.append(-cut, 1.0) for cut in self._cuts]
         sides = [np.append(self._lost, 0), np.append(-self._hidden, 0), *planes]
         most = [self._spare, bound - 1, *(self._finest / self._everyone for _ in planes)]
