@@ -1,8 +1,9 @@
-"""`judge`: how good a release is, told to the owner. Uses `measure`, `counts`, `engine` and
-`release`; the command line uses it.
+"""`judge`: how good a release is, for its owner.
 
-Everything here is a comparison with the input, and so tells about it: no promise covers it. A
-judgement is marked as not for release, in every form it takes, and cannot be written beside one.
+Uses `measure`, `lattice`, `releases` and the catalogue of `methods`; the command line uses it.
+
+Everything here is a comparison with the input, and so reveals information about it: no promise
+covers it. A judgement is marked as not for release, in every form it takes, and cannot be written beside one.
 What the figures mean: docs/judging.md.
 """
 
@@ -42,7 +43,7 @@ from shoal.methods.catalogue import CATALOGUE, entry_of
 from shoal.releases.certificate import Certificate
 from shoal.releases.layout import COUNT, grouping
 from shoal.releases.release import Release
-from shoal.zones import owner_only
+from shoal.zones import NOTICE, owner_only
 
 __all__ = [
     "NOTICE",
@@ -57,8 +58,6 @@ __all__ = [
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-NOTICE = "owner only: this report reveals information about the input"
-"""The first and the last line of a judgement for people."""
 
 FOLDS = 10
 """Parts of the input that classifiers are tested on, one after the other, as in the SafePub paper.
@@ -105,7 +104,7 @@ class ColumnCounts:
 @owner_only
 @dataclass(frozen=True)
 class Judgement:
-    """What the owner should know about a release. It tells about the input: keep it.
+    """What the owner should know about a release. It reveals information about the input.
 
     `records` are those of the input, `kept` those of them that are in the release and not
     suppressed, in `groups`; where counts are noisy, `kept` is as noisy as they are. `rate` is the
@@ -244,7 +243,7 @@ class _Column:
     level: int | None
     labels: Sequence[str]
     before: Ints
-    codes: Ints  # -1 for "*" where that is no value of the level
+    codes: Ints  # -1 for "*" where that is not a value of the level
 
     def only(self, keep: Bools, fixed: bool) -> "_Column":
         """The rows that are not suppressed.
@@ -256,8 +255,8 @@ class _Column:
             return replace(self, codes=codes)
         if fixed:
             raise HierarchyError(
-                f"column {self.name!r} has '*' in rows that are not suppressed, which is not a value "
-                "of its level"
+                f"column {self.name!r} has '*' in rows that are not suppressed, which is not a "
+                "value of its level"
             )
         return replace(self, level=None, codes=codes)
 
@@ -291,7 +290,7 @@ class _Released:
 
 
 def _released(release: Release) -> tuple[Any, str | None]:
-    """The released rows, each as often as its count says, and the column that numbers their groups."""
+    """The released rows, each as often as its count says, and the column with group numbers."""
     certificate = release.certificate
     entry = entry_of(certificate.method) if certificate.method in CATALOGUE else None
     if entry is not None and entry.not_judged:
@@ -528,7 +527,7 @@ def _accuracies(
             continue
         try:
             found += classification(table, shown, name, folds=min(FOLDS, table.rows), seed=seed)
-        except ColumnError as error:  # it was generalised, which is no mistake of whoever asks
+        except ColumnError as error:  # it was generalised, which is not a mistake of the caller
             unknown[f"classification of {name}"] = str(error)
     return tuple(found), unknown
 
