@@ -281,8 +281,8 @@ def _check_units(
     for name in _columns(table, units, ()):
         if name in (*columns, *others):
             raise ColumnError(
-                f"column {name!r} is to tell people or households apart, and is quasi-identifying or "
-                "sensitive too",
+                f"column {name!r} is to tell people or households apart, and is quasi-identifying "
+                "or sensitive too",
                 "name it once",
             )
         table.require_people(name)
