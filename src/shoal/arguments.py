@@ -2,10 +2,9 @@
 may use it.
 
 `typed` refuses an argument of the wrong type before anything is done with it, in one way
-everywhere. It looks at types
-only: ranges, and which names are known, are checked where they matter. A message names the type of
-what was given and never shows it, for it may be somebody's data; only a text where a list of names
-belongs is shown.
+everywhere. It looks at types only: ranges, and which names are known, are checked where they
+matter. A message names the type of what was given and never shows it, for it may be somebody's
+data; only a text where a list of names belongs is shown.
 
 Parameters are converted once, when a thing is made. A frozen dataclass whose parameters are kept as
 they are given needs nothing but `typed`, and a `__post_init__` for ranges. Where a parameter is

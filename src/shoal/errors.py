@@ -1,19 +1,19 @@
 """Every error Shoal raises on purpose, in one tree. Uses nothing; every room uses it.
 
     ShoalError
-    ├── InputError          the data given cannot be used as it is
-    │   ├── FileError       a file is unreadable, or not what it was said to be
-    │   ├── ColumnError     a column is unknown, repeated, unmentioned or of the wrong type
-    │   └── HierarchyError  a hierarchy is malformed, or does not cover its column
-    ├── ParameterError      an option has a value outside its range
-    ├── RecipeError         a recipe has an unknown key or a value that does not fit
-    ├── TooLargeError       the work would not fit; the message has the number
-    ├── InfeasibleError     no table satisfies what was asked for
-    ├── BudgetError         a ledger does not allow it: its budget, or its γ
-    ├── ForkError           Polars cannot work in this process, which is a fork
-    ├── QueryError          a query cannot be understood, or is about what may not be asked
-    ├── Stopped             the caller asked to stop
-    └── InternalError       Shoal contradicts itself: a bug, and nothing was released
+    ├── InputError           the data given cannot be used as it is
+    │   ├── FileError        a file is unreadable, or not what it was said to be
+    │   ├── ColumnError      a column is unknown, repeated, without a role or of the wrong type
+    │   └── HierarchyError   a hierarchy is malformed, or does not cover its column
+    ├── ParameterError       an option has a value outside its range
+    ├── RecipeError          a recipe has an unknown key or a value that does not fit
+    ├── TooLargeError        the work would not fit; the message has the number
+    ├── InfeasibleError      no table satisfies what was asked for
+    ├── BudgetError          a ledger does not allow it: its budget, or its γ
+    ├── ForkError            Polars cannot work in this process, a fork; nothing was reserved
+    ├── QueryError           a query cannot be understood, or is about what may not be asked
+    ├── Stopped              the caller asked to stop
+    └── InternalError        Shoal contradicts itself: a bug, and nothing was released
 
 An error has parts: `what` is wrong, `where`, and the `fix`; `option` names the parameter it is
 about, with the value `given`. The library shows them as one sentence. The command line and recipes

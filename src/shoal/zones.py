@@ -7,10 +7,13 @@ that no budget paid for carry the mark in their `repr`.
 
 from typing import TypeVar
 
-__all__ = ["OWNER_ONLY", "owner_only"]
+__all__ = ["NOTICE", "OWNER_ONLY", "owner_only"]
 
 OWNER_ONLY = "owner only: "
 """What the text of such a thing begins with."""
+
+NOTICE = f"{OWNER_ONLY}this report reveals information about the input"
+"""The first and the last line of a report for the owner."""
 
 Made = TypeVar("Made")
 

@@ -214,7 +214,9 @@ def test_every_released_value_is_spread_over_its_leaves() -> None:
 
 def test_numbers_are_asked_for_in_ranges() -> None:
     table = shoal.table(pl.DataFrame({"age": [30]}), hierarchies={"age": AGE}, missing="refuse")
-    reading = utility._Sides.of(table, shoal.table(pl.DataFrame({"age": ["*"]})), ["age"]).reading("age")
+    reading = utility._Sides.of(table, shoal.table(pl.DataFrame({"age": ["*"]})), ["age"]).reading(
+        "age"
+    )
     chance = np.random.default_rng(0)
     for _ in range(50):
         wanted = np.flatnonzero(reading.some(0.1, chance))

@@ -247,7 +247,7 @@ def test_what_does_not_belong_to_the_register_is_refused() -> None:
         )
     for count in (["1", ""], [1.5, 1.0], ["many", "1"], [-1, 1]):
         odd = pl.DataFrame({"age": ["21", "25"], "ill": ["x", "y"], "n": count})
-        with pytest.raises(InputError, match="whole numbers from 0 on"):
+        with pytest.raises(InputError, match="whole number of at least 0"):
             register.of_table(odd, "t", Legend({"age": "age"}, "ill", count="n"))
     with pytest.raises(ColumnError, match="no column"):
         register.of_table(foreign, "t", Legend({"age": "AGE"}, "ill"))

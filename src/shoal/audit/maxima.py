@@ -3,7 +3,7 @@
 This is Zhang, chapter 3, corrected. What is known of the people is an upper bound for each and, for
 every value that some maximum has, the set of those who may have it: its witnesses.
 docs/proofs/audit-max.md shows why that is all, and why the decisions reveal nothing. Uses `model`;
-`book` uses it.
+`secret` gives it to the audit.
 """
 
 from collections.abc import Iterable

@@ -3,7 +3,7 @@
 This is Zhang, chapter 3, corrected. What is known is a polytope: public bounds, answered sums, and
 what denials are bound to. Which answers keep everyone's width is an interval that anyone could
 compute; the true answer is only compared with it. docs/proofs/audit-sums.md shows why that is safe.
-Uses `slices` and `polytope`; `book` uses it.
+Uses `slices` and `polytope`; `secret` gives it to the audit.
 """
 
 from collections.abc import Iterable, Sequence

@@ -22,6 +22,7 @@ from shoal.cli.terminal import (
     working,
 )
 from shoal.errors import ParameterError, listed, plural
+from shoal.zones import NOTICE
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -108,7 +109,6 @@ def _knowing_the_algorithm(
     from shoal.attack import Effort, expose
     from shoal.recipe import Recipe
     from shoal.releases.release import Release
-    from shoal.studies.judging import NOTICE
 
     chosen = Recipe.load(recipe)
     release = Release.read(path)

@@ -20,6 +20,7 @@ from shoal.cli.terminal import (
     working,
 )
 from shoal.errors import FileError, ParameterError
+from shoal.zones import NOTICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -324,7 +325,6 @@ def attack(store: Place = None, json: options.Json = False) -> None:
     """
     from shoal.attack import disclosed
     from shoal.audit.overview import overview
-    from shoal.studies.judging import NOTICE
 
     audit = _opened(store)
     with working("ruling out tables that contradict the replies"):

@@ -21,6 +21,7 @@ from shoal.cli.terminal import (
     working,
 )
 from shoal.errors import FileError, ParameterError, plural
+from shoal.zones import NOTICE
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -76,7 +77,6 @@ def tradeoff(
     """
     import shoal
     from shoal.studies import tradeoffs as studies
-    from shoal.studies.judging import NOTICE
 
     if against_k and (person is not None or floors):
         raise ParameterError(

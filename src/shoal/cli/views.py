@@ -17,6 +17,7 @@ from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
 from shoal.data.disk import same
 from shoal.errors import FileError, ParameterError, plural
+from shoal.zones import NOTICE
 
 if TYPE_CHECKING:
     from shoal.exact.numbers import Exact
@@ -128,8 +129,8 @@ class Scope:
 
     def gathered(self) -> "Gathered":
         """The views, by the library."""
-        from shoal import views as room
         from shoal.cli.ledger import opened
+        from shoal.views import gather
 
         ledger = None if self.ledger is None else opened(self.ledger)
         if self.views.is_dir():
@@ -143,7 +144,7 @@ class Scope:
                         option=option,
                     )
             with options.keys_of(self.views):
-                gathered = room.gather(self.views)
+                gathered = gather(self.views)
             if ledger is not None:
                 gathered = gathered.with_ledger(ledger, self.sensitive)
         if self.gamma is not None:
@@ -151,9 +152,9 @@ class Scope:
         return gathered
 
     def _of_release(self, ledger: "Ledger | None") -> "Gathered":
-        from shoal import views as room
         from shoal.recipe import Recipe
         from shoal.releases.release import Release
+        from shoal.views import gather_release
 
         if ledger is None:
             raise ParameterError(
@@ -167,7 +168,7 @@ class Scope:
         with options.keys_of(file):
             recipe = Recipe.load(file)
             table = recipe.table()
-        return room.gather_release(
+        return gather_release(
             Release.read(self.views),
             table,
             ledger,
@@ -222,8 +223,7 @@ def check(
     is exposed, or may be. The answer names people and is owner only. With --with: would one more
     release keep γ with all that the ledger knows?
     """
-    from shoal import views as room
-    from shoal.studies.judging import NOTICE
+    from shoal.views import check as check_together
 
     if scope.ledger is None and scope.sensitive is not None:
         raise ParameterError(
@@ -234,7 +234,7 @@ def check(
     with working(f"reading {scope.views.name}"):
         gathered = scope.gathered()
     with working("checking"):
-        checked = room.check(
+        checked = check_together(
             gathered.views,
             how=precision.how,
             confidence=options.share(precision.confidence, "--confidence"),
@@ -249,7 +249,7 @@ def check(
         content = {"not_for_release": True, "notice": NOTICE, **_json(checked)}
         print_json({**content, "exposed": exposed, "undecided": undecided})
     else:
-        _show(checked, NOTICE, listed)
+        _show(checked, listed)
     if checked.private is not True:
         raise typer.Exit(1)
 
@@ -308,7 +308,7 @@ def _exposed_json(one: "ExposedPerson") -> dict[str, Any]:
 # As tables
 
 
-def _show(checked: "Checked", notice: str, most: int) -> None:
+def _show(checked: "Checked", most: int) -> None:
     views = checked.views
     how = _HOW[checked.how]
     if checked.confidence is not None:
@@ -324,7 +324,7 @@ def _show(checked: "Checked", notice: str, most: int) -> None:
     ]
     if checked.effective is not None:
         rows.append(("worth uniform samples", f"{checked.effective:,.0f}"))
-    show(notice, "", figures(*rows))
+    show(NOTICE, "", figures(*rows))
     for heading, people in (("Exposed", checked.exposed), ("Not decided", checked.undecided)):
         if people:
             header = ("person", "value", "probability", "allowed", "by")
@@ -333,7 +333,7 @@ def _show(checked: "Checked", notice: str, most: int) -> None:
             show(f"and {len(people) - most:,} more; --json has all")
     for note in views.notes:
         complain(f"note: {note}")
-    show("", notice)
+    show("", NOTICE)
 
 
 def _limits(checked: "Checked") -> list[str]:

@@ -25,6 +25,7 @@ from shoal.cli.views import (
     writable,
 )
 from shoal.errors import ParameterError, plural
+from shoal.zones import NOTICE
 
 if TYPE_CHECKING:
     from shoal.views import BeforeAfter, Candidate, Plan, Restored, Unrestored, View
@@ -135,7 +136,8 @@ def restore(
     people and is owner only.
     """
     import shoal
-    from shoal import views as room
+    from shoal.views import plan as plan_views
+    from shoal.views import restore as restore_views
 
     _require_sense(scope, search, output, data)
     output.require_writable(scope.views, data, scope.ledger, scope.recipe)
@@ -149,7 +151,7 @@ def restore(
         restored, plan = None, None
         if table is None:
             effort = {} if search.effort is None else {"effort": search.effort}
-            plan = room.plan(
+            plan = plan_views(
                 gathered.views,
                 candidates,
                 most=additions.number,
@@ -157,7 +159,7 @@ def restore(
                 **effort,
             )
         else:
-            restored = room.restore(
+            restored = restore_views(
                 gathered.views,
                 table,
                 candidates,
@@ -229,7 +231,6 @@ class _Result:
         return self.plan is not None and self.plan.low > 0 and self.plan.low >= least
 
     def json(self) -> dict[str, Any]:
-        from shoal.studies.judging import NOTICE
 
         content: dict[str, Any] = {
             "not_for_release": True,
@@ -244,7 +245,6 @@ class _Result:
         return content
 
     def show(self, most: int) -> None:
-        from shoal.studies.judging import NOTICE
 
         show(NOTICE)
         if self.plan is not None:

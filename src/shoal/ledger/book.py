@@ -326,8 +326,8 @@ class Ledger:
         before it.
 
         Where the ledger has a γ, BudgetError also if the release, once it is made, does not keep it
-        together with all that was shown before, and with the views in the file `others`. Why it is
-        wanted all the same goes into `override`.
+        together with all that was shown before, and with the views in the file `others`. The
+        reason to release it anyway goes into `override`.
         """
         require_threads()
         destination = directory
@@ -366,7 +366,7 @@ class Ledger:
 
     @contextmanager
     def _spent(self, number: int) -> Iterator[None]:
-        """Let every error say that an entry counts all the same."""
+        """Make every error say that an entry counts, although its release failed."""
         counts = "counts as spent all the same"
         if self.account().gamma is not None:
             counts = "keeps that it was tried"
@@ -715,7 +715,7 @@ def _known(account: Account) -> tuple[object, ...]:
 
 
 def _reason(override: str | None) -> str | None:
-    """Why the owner wants a release all the same; ParameterError if it is empty."""
+    """The reason to release something anyway; ParameterError if it is empty."""
     if override is not None and not override.strip():
         raise ParameterError(
             "give a reason for the override", "it is entered, for those who ask later"

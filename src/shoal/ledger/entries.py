@@ -321,7 +321,7 @@ class Completed:
     shown: what it showed, packed; None if it is not a view, or not known
     others: the digests of what others have shown, which was counted too
     together: how it stands with earlier releases, where the ledger has a γ
-    override: why the owner wanted it all the same
+    override: why the owner released it anyway
     recipe_file: the recipe it was made by, as seen from the ledger
     """
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.data.disk import replacing
 from shoal.errors import ParameterError, ShoalError
-from shoal.studies.judging import NOTICE, refuse_beside_a_release
+from shoal.studies.judging import refuse_beside_a_release
+from shoal.zones import NOTICE
 
 if TYPE_CHECKING:
     from altair import LayerChart

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.exact.numbers import Exact, fraction
 from shoal.studies import charts
 from shoal.studies.charts import Charted
-from shoal.studies.judging import NOTICE
-from shoal.zones import owner_only
+from shoal.zones import NOTICE, owner_only
 
 if TYPE_CHECKING:
     import polars as pl

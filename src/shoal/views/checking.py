@@ -53,7 +53,7 @@ NEAR = 12
 QUICK = 300_000
 """Steps of counting in whole numbers before arrays of floats are tried."""
 
-_SLOW = 2_000_000  # steps, by the guess, from which on arrays are tried first
+_SLOW = 2_000_000  # estimated steps above which arrays are tried first
 _LONGEST = 40  # digits of a fraction that is not rounded as a text
 _NOTES = 3  # components that are too entangled of which each has a note of its own
 _EXPLAINED = 100  # cells of exposed people for which the views that expose them are searched

@@ -69,7 +69,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class ViewSection:
-    """One [[views]] of a file, numbered from 1 on; paths are seen from the file's folder."""
+    """One [[views]] of a file, numbered from 1; paths are seen from the file's folder."""
 
     number: int
     content: Mapping[str, Any]

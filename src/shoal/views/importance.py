@@ -19,7 +19,7 @@ from shoal.views.ordering import order
 __all__ = ["ENOUGH", "ENTRIES", "Estimated", "estimate"]
 
 ENOUGH = 400
-"""The effective sample size from which on an estimate is used."""
+"""The smallest effective sample size with which an estimate is used."""
 
 ENTRIES = 50_000_000
 """Numbers that samples may take, one for every cell or view and value of each: 200 MB."""

@@ -1,6 +1,6 @@
 """Clopper and Pearson's interval of a probability, rounded outwards. Uses nothing.
 
-`checking` and `planning` use it.
+`beliefs` and `planning` use it.
 """
 
 from functools import lru_cache

@@ -13,10 +13,10 @@ from shoal.views.cells import Constraints
 
 __all__ = ["Order", "guessed", "order"]
 
-_HOPELESS = 1e15  # steps, by the guess, from which on it is not refined
+_HOPELESS = 1e15  # estimated steps that are not worth refining
 _STARTS = 12  # orders that are compared before counting
-_MANY = 200  # views from which on only one order is made
-_SMALL = 4  # people of a cell from which on it may be left to the end
+_MANY = 200  # views above which only one order is made
+_SMALL = 4  # people of the smallest cell that may be left to the end
 _SIZES = (2, 4, 8, 16)  # people above which cells may be left to the end
 _LARGEST = 900  # power of two that a guess may reach, as floats end at 1023
 

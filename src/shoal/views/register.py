@@ -50,7 +50,7 @@ class Register:
     """What everybody knows: who there is, and their public columns.
 
     people: the public columns, a row for each person, with the hierarchies that releases go by
-    person: the column that names people; otherwise they are numbered from 1 on
+    person: the column that names people; otherwise they are numbered from 1
     kind: the type of sensitive values, by which those that are written in several ways are one
     complete: whether everybody in it is known to be in the table
 

@@ -136,7 +136,7 @@ def _counts(given: Iterable[object], column: str) -> list[int]:
     if min(counts, default=0) < 0:
         raise InputError(
             f"column {column!r} should have the number of records that each row stands for",
-            "give whole numbers from 0 on, in every row",
+            "give a whole number of at least 0 in every row",
         )
     return counts
 

@@ -1,6 +1,6 @@
 """Whether a certificate has the parts that its method writes, and nothing that reveals more.
 
-Uses `claims` and `catalogue`; `core` uses it.
+Uses `catalogue` and `promised`; `core` uses it.
 """
 
 import re

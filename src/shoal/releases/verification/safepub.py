@@ -66,7 +66,7 @@ class Sampling:
 
     @cached_property
     def last_size(self) -> int:
-        """A group size from which on nothing that tells too much has a probability above δ.
+        """A group size at or above which nothing that reveals too much has a probability above δ.
 
         That is at most e^(−nD) in a group of n, with D = γ ln(γ/β) − (1 − γ)ε: theorem 3 of
         docs/proofs/safepub.md.
