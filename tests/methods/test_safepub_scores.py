@@ -97,9 +97,9 @@ def plain(name: str, where: Candidates, records: Sequence[Record], k: int, node:
     for group_, c in sizes.items():
         by_size = {
             "discernibility": phi(c) * (1 - Fraction(c, n)),
-            "groups": min(k, max(0, 2 * c - k)),
+            "groups": Fraction(min(k, max(0, 2 * c - k))),
         }
-        total += by_size.get(name, 0)
+        total += by_size.get(name, Fraction(0))
         for j, (tree, weight) in enumerate(zip(trees, weights, strict=True)):
             if tree:
                 share = _kept_share(name, tree, node[j], group_[j])

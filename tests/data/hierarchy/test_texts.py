@@ -170,7 +170,7 @@ def test_every_run_is_read_as_its_places_by_everyone(
     for text in dict.fromkeys(beside_levels):
         release = shoal.table(pl.DataFrame({"age": [text]}), types={"age": "text"})
         [shown] = release.records(["age"])
-        assert utility._may_be(shown, own, "age")[0].tolist() == meanings[text]
+        assert utility._may_be(shown.labels, own, "age")[0].tolist() == meanings[text]
 
 
 METHODS: dict[str, Callable[[], Method]] = {
