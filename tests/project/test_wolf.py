@@ -1,0 +1,211 @@
+"""What an attacker found after the rebuild. Every test here fails until it is mended."""
+
+import copy
+import hashlib
+import json
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import pandas as pd
+import polars as pl
+import pytest
+
+import shoal
+from shoal.data.hierarchy import derive, mask
+from shoal.errors import ColumnError, FileError, HierarchyError, RecipeError, ShoalError, Stopped
+from shoal.ledger import Ledger
+from shoal.ledger.book import LEDGER
+from shoal.log.sqlite import Sqlite
+from shoal.log.store import Log
+from shoal.privacy.limits import Limits, Linear
+from shoal.releases.certificate import DOCUMENT
+from shoal.releases.sealed import sealed
+from tests.methods.examples import AGES, PLACES, people
+
+SECRET = "SECRETann"
+
+
+# Values of the table in errors
+
+
+def test_a_derived_hierarchy_of_another_type_names_no_value() -> None:
+    frame = pl.DataFrame({"place": [SECRET, "12", "12"], "age": [1, 2, 3]})
+    [column] = shoal.table(frame, quasi=["place", "age"]).records(["place"])
+    tree = derive(column, mask)
+    for kind in ("integer", "float", "date"):
+        table = shoal.table(
+            frame, quasi=["place", "age"], hierarchies={"place": tree}, types={"place": kind}
+        )
+        with pytest.raises(HierarchyError) as raised:
+            table.hierarchy("place")
+        assert SECRET not in str(raised.value)
+
+
+def test_two_equal_cells_in_the_first_line_of_a_file_without_names_are_not_told(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(f"{SECRET},{SECRET},flu\nBob,Bob,gout\nCyd,Dee,asthma\n")
+    with pytest.raises(ColumnError) as raised:
+        shoal.read(path)
+    assert SECRET not in str(raised.value)
+
+
+RECIPE = """
+[source]
+path = "people.csv"
+[roles]
+age = "quasi"
+town = "quasi"
+[hierarchies.age]
+file = "{link}"
+[hierarchies.town]
+file = "{link}"
+[method]
+name = "optimal"
+models = ["2-anonymity"]
+"""
+
+
+@pytest.mark.parametrize("make", [os.symlink, os.link], ids=["symlink", "hard link"])
+def test_the_source_under_another_name_is_no_hierarchy_that_a_recipe_quotes(
+    tmp_path: Path, make: Any
+) -> None:
+    source = tmp_path / "people.csv"
+    source.write_text(f"age,town\n31,{SECRET}\n32,x\n")
+    make(source, tmp_path / "link.csv")
+    recipe = tmp_path / "r.toml"
+    recipe.write_text(RECIPE.format(link="link.csv"))
+    with pytest.raises(RecipeError) as raised:
+        shoal.Recipe.check(recipe)
+    assert SECRET not in str(raised.value)
+
+
+# What is shown
+
+
+def test_the_source_of_a_table_shows_no_rows_or_says_whose_they_are() -> None:
+    shown = repr(people(3).source)
+    assert "Private Person" not in shown or shown.startswith("owner only")
+
+
+# Errors keep what was added to them
+
+
+@pytest.mark.parametrize("way", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy])
+def test_an_error_from_another_process_still_says_what_was_spent(way: Any) -> None:
+    error = Stopped("stopped")
+    error.add_note("entry 3 of people.ledger counts as spent all the same")
+    assert getattr(way(error), "__notes__", None) == error.__notes__
+
+
+def test_an_error_at_a_place_keeps_its_notes() -> None:
+    error = ShoalError("wrong")
+    error.add_note("entry 3 of people.ledger counts as spent all the same")
+    assert getattr(error.at("people.toml"), "__notes__", None) == error.__notes__
+
+
+# Dataframes that are wrapped already
+
+
+def test_a_wrapped_dataframe_whose_names_are_not_text_is_refused_as_any_other() -> None:
+    with pytest.raises(ColumnError):
+        shoal.table(nw.from_native(pd.DataFrame({1: [1, 2], 2: [3, 4]})))
+
+
+# Refusing by chance
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        shoal.NoisyCounts(1, "1/10", k=1, unit="name", definition="standard"),
+        shoal.RandomSample("1/2", unit="name"),
+    ],
+    ids=lambda method: method.name,
+)
+def test_whether_missing_values_are_refused_does_not_depend_on_the_rows_drawn(method: Any) -> None:
+    frame = pl.DataFrame({"name": ["p", "p", "q", "q"], "ill": ["a", None, "b", "a"]})
+    table = shoal.table(frame, identifying=["name"], sensitive=["ill"], missing="refuse")
+    for _ in range(40):
+        with pytest.raises(ColumnError):
+            method.release(table)
+
+
+# Forged certificates
+
+
+def forged(folder: Path, change: Any) -> None:
+    paper = folder / "certificate.json"
+    content = json.loads(paper.read_text("utf-8"))
+    del content["seal"], content["certificate"]
+    change(content)
+    paper.write_text(sealed(content, DOCUMENT), "utf-8")
+
+
+@pytest.mark.parametrize(
+    "method",
+    [shoal.KDGS(1, levels={"age": 1}), shoal.NoisyCounts(1, "9/10", k=1, levels={"age": 1})],
+    ids=lambda method: method.name,
+)
+def test_a_certificate_without_the_level_of_a_column_hides_no_values_outside_its_hierarchy(
+    tmp_path: Path, method: Any
+) -> None:
+    path = method.release(people()).write(tmp_path / "r")
+    frame = pl.read_csv(path, infer_schema=False)
+    changed = frame.with_columns(pl.col("town").replace("Oslo", "Ann Lee")).write_csv().encode()
+    path.write_bytes(changed)
+
+    def drop(content: dict[str, Any]) -> None:
+        content["file"]["sha256"] = hashlib.sha256(changed).hexdigest()
+        del content["levels"]["town"]
+
+    forged(path.parent, drop)
+    given = {"age": AGES, "town": PLACES}
+    assert shoal.verify(path.parent / "certificate.json", path, given) != []
+
+
+def test_limits_on_a_certificate_smuggle_nothing(tmp_path: Path) -> None:
+    limits = Limits.each({"gout": "0.6"}, others=Linear(1, "0.2"))
+    path = shoal.Buckets("ill", limits, solver="multi").release(people()).write(tmp_path / "r")
+
+    def smuggle(content: dict[str, Any]) -> None:
+        content["parameters"]["limits"]["others"]["patients"] = "Ann Lee has gout"
+
+    forged(path.parent, smuggle)
+    assert shoal.verify(path.parent / "certificate.json", path) != []
+
+
+# Ledgers
+
+
+def test_an_entry_of_a_kind_that_is_not_known_is_an_error_of_ours(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "l", epsilon=2, delta="1/2", witness=False)
+    with Log(Sqlite(tmp_path / "l", LEDGER)).writing() as turn:
+        turn.append(turn.chain()[-1].head, "later", {"epsilon": "1"})
+    with pytest.raises(FileError):
+        ledger.spent()
+
+
+def test_a_gamma_that_is_set_while_a_release_is_made_holds_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger.create(tmp_path / "l")
+    ruling = Ledger._ruling
+
+    def slow(self: Ledger, *given: Any) -> Any:
+        found = ruling(self, *given)
+        if self.account().gamma is None:
+            Ledger(tmp_path / "l").set_gamma("1/2")
+        return found
+
+    monkeypatch.setattr(Ledger, "_ruling", slow)
+    frame = pl.DataFrame({"age": [1, 1, 2, 2], "ill": ["flu", "flu", "gout", "gout"]})
+    tree = shoal.Hierarchy.from_lines([["1", "*"], ["2", "*"]], "integer")
+    table = shoal.table(frame, quasi=["age"], sensitive=["ill"], hierarchies={"age": tree})
+    with pytest.raises(shoal.BudgetError):
+        ledger.release(shoal.Optimal(["2-anonymity"]), table, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
