@@ -123,7 +123,8 @@ class ShoalError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         parts = {"where": self.where, "option": self.option, "given": self.given}
-        return _restored, (type(self), self.what, self.fix, parts, self.spelling)
+        notes = list(getattr(self, "__notes__", ()))
+        return _restored, (type(self), self.what, self.fix, parts, self.spelling, notes)
 
     def told(self, spelling: Spelling) -> str:
         """The whole message, with parameters as a door writes them."""
@@ -144,15 +145,24 @@ class ShoalError(Exception):
         place = f"{where}: {self.where}" if self.where else where
         error = type(self)(self.what, self.fix, where=place, option=self.option, given=self.given)
         error.spelling = spelling or self.spelling
+        for note in getattr(self, "__notes__", ()):
+            error.add_note(note)
         return error.with_traceback(self.__traceback__)
 
 
 def _restored(
-    kind: type[ShoalError], what: str, fix: str, parts: dict[str, str], spelling: Spelling | None
+    kind: type[ShoalError],
+    what: str,
+    fix: str,
+    parts: dict[str, str],
+    spelling: Spelling | None,
+    notes: list[str],
 ) -> ShoalError:
     """An error that comes from another process."""
     error = kind(what, fix, **parts)
     error.spelling = spelling
+    for note in notes:
+        error.add_note(note)
     return error
 
 

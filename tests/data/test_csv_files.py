@@ -254,8 +254,8 @@ def test_quotes_that_do_not_pair_up_are_an_error_without_the_cell(save: Any, lin
     assert caught.value.__suppress_context__
 
 
-def test_duplicate_names_are_named(save: Any) -> None:
-    with pytest.raises(ColumnError, match="two columns are called 'a', 'b'"):
+def test_duplicate_names_are_told_by_their_places(save: Any) -> None:
+    with pytest.raises(ColumnError, match="columns 1 and 3 have the same name"):
         shoal.read(save("a,b,a,b,c\n1,2,3,4,5\n"))
 
 

@@ -61,7 +61,7 @@ def compare(  # noqa: PLR0913  typer reads the options from the signature
     from shoal.recipe import Recipe
 
     known, secret = options.names(quasi), options.names(sensitive)
-    trees = options.hierarchies(hierarchy, types, root, add_root)
+    trees = options.hierarchies(hierarchy, types, root, add_root, [a, b])
     chosen = None if recipe is None else Recipe.load(recipe)
     unit, rows_are_people = None, False
     if chosen is not None:

@@ -361,11 +361,17 @@ def pairs(given: Iterable[str], option: str, form: str = "column=value") -> dict
 
 
 def hierarchies(
-    given: Iterable[str], types: Iterable[str], root: str | None, add_root: str | None
+    given: Iterable[str],
+    types: Iterable[str],
+    root: str | None,
+    add_root: str | None,
+    tables: Iterable[Path] = (),
 ) -> "dict[str, Hierarchy]":
-    """The hierarchies of --hierarchy, read as a recipe reads them: by the type of their column,
-    with another root if asked.
+    """The hierarchies of --hierarchy, read as a recipe reads them: by the type of their column.
+
+    tables: the tables of the command; messages about a hierarchy quote it, and must not quote them
     """
+    from shoal.data.disk import same
     from shoal.data.hierarchy import read as read_hierarchy
 
     kinds, files = pairs(types, "--type"), pairs(given, "--hierarchy")
@@ -374,6 +380,9 @@ def hierarchies(
             "--root and --add-root are about the files of --hierarchy",
             "give one, or leave them out",
         )
+    for name, file in files.items():
+        if any(same(file, table) for table in tables):
+            raise ParameterError(f"--hierarchy {name}={file} is the table itself", "give its own")
     return {
         name: read_hierarchy(file, kind=kinds.get(name, "text"), root=root, add_root=add_root)
         for name, file in files.items()

@@ -68,7 +68,7 @@ def preview(  # noqa: PLR0913  typer reads the options from the signature
             )
         table, method = _of_recipe(source)
     else:
-        trees = options.hierarchies(hierarchy, types, root, add_root)
+        trees = options.hierarchies(hierarchy, types, root, add_root, [source])
         table, method = _of_file(source, form, quasi, trees), None
     chosen = {}
     for name, text in options.pairs(levels, "--levels").items():

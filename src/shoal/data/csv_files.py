@@ -372,7 +372,11 @@ def wanted_names(
     """
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise ColumnError(f"{path}: two columns are called {listed(repeated)}", "rename one")
+        # By their places: a line that is taken for names may be a record.
+        places = [place for place, name in enumerate(names, 1) if name == repeated[0]]
+        raise ColumnError(
+            f"columns {places[0]} and {places[1]} have the same name", "rename one", where=str(path)
+        )
     require_names(names, str(path))
     damaged = [place for place, name in enumerate(names, 1) if "\0" in name]
     if damaged:

@@ -24,7 +24,7 @@ from shoal.data import frames
 from shoal.data.kinds import Key, Kind
 from shoal.data.names import like_a_record
 from shoal.errors import ColumnError, listed, plural
-from shoal.zones import owner_only
+from shoal.zones import OWNER_ONLY, owner_only
 
 __all__ = [
     "Column",
@@ -185,6 +185,9 @@ class Memory:
 
     frame: "nw.DataFrame[Any]"
     _coded: dict[Reading, Column] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        return f"<{OWNER_ONLY}{self.rows:,} rows × {len(self.names)} columns in memory>"
 
     @classmethod
     def of(cls, frame: Any) -> "Memory":
@@ -411,8 +414,6 @@ def first_rows(people: npt.NDArray[Any], rows: int, chance: Chance) -> npt.NDArr
 
 def _wrapped(frame: Any) -> "nw.DataFrame[Any]":
     """A native dataframe in the form that is the same for all libraries."""
-    if isinstance(frame, nw.DataFrame):
-        return frame
     try:
         wrapped: nw.DataFrame[Any] | None = nw.from_native(frame, eager_only=True)
     except nw.exceptions.DuplicateError:

@@ -463,11 +463,11 @@ class Ledger:
             ruling = None if bounded else self._ruling(before, release, table, others)
             with self._turn() as (account, append):
                 self._require_open(account, reserved, certificate)
+                if not bounded and _known(account) != _known(before):
+                    # Others were faster: what they showed counts, and so does a γ they set.
+                    continue
                 if ruling is None:
                     return append(facts)
-                if _known(account) != _known(before):
-                    # Others were faster, and what they showed counts.
-                    continue
                 together = ruling.summary()
                 reason = None if ruling.kept else _reason(override)
                 if ruling.kept or reason:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
+from shoal.errors import FileError
 from shoal.exact.epsilon import Epsilon, total
 from shoal.exact.numbers import Exact, fraction, short
 from shoal.log.chain import Link
@@ -455,5 +456,10 @@ class LedgerEntry(Generic[F]):
     @classmethod
     def of(cls, link: Link) -> "LedgerEntry[Any]":
         """The entry of a link."""
+        if link.what not in _KINDS:
+            raise FileError(
+                f"entry {link.number} is of a kind that this version of Shoal does not know",
+                "use the version that wrote it",
+            )
         facts = _KINDS[link.what].from_dict(link.facts)
         return LedgerEntry(link.number, link.time, facts, link.digest)

@@ -181,8 +181,21 @@ def begin(
     schema = table.schema
     promise = method.promise(schema)
     chance = chance or Chance()
+    if getattr(method, "unit", None) is not None:
+        _require_values(table, schema)
     people = people_of(method, table, chance)
     return Job(people, table.rows, schema, promise, chance, progress or silent)
+
+
+def _require_values(table: Table, schema: Schema) -> None:
+    """ColumnError or HierarchyError if a value of any row is refused, whichever rows will be drawn.
+
+    Else a release could be tried until the rows that are drawn happen to be good.
+    """
+    table.look_at(schema.released)
+    for name in schema.released:
+        if name in schema.hierarchies:
+            table.leaf_of(name)
 
 
 def silent(done: int, total: int, what: str) -> None:

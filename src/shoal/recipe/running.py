@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from shoal.arguments import typed
 from shoal.counts import Counts
-from shoal.data import toml
+from shoal.data import disk, toml
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.schema import Role
 from shoal.data.tables import Table
@@ -139,7 +139,7 @@ class Recipe:
             options["file"] = self.path.parent / options["file"]
             # What is wrong with a hierarchy is shown, and what is wrong with the source must not
             # be.
-            if os.path.abspath(options["file"]) == os.path.abspath(self.source):
+            if disk.same(options["file"], self.source):
                 place = toml.at(("hierarchies", name, "file"))
                 raise RecipeError("is the source itself", "give a hierarchy", option=place).at(
                     str(self.path)
@@ -237,7 +237,7 @@ class Recipe:
         be released.
         """
         path = self.path.parent / options["public"]
-        if os.path.abspath(path) == os.path.abspath(self.source):
+        if disk.same(path, self.source):
             raise RecipeError(
                 "is the source itself",
                 "give a table that is nobody's secret",

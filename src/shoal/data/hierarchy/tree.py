@@ -201,7 +201,16 @@ class Hierarchy:
                 f"declared {kind.value!r}",
                 f"declare the column {self.kind.value!r}",
             )
-        tree = Hierarchy.from_lines(self.lines(), kind, derived=self.derived)
+        try:
+            tree = Hierarchy.from_lines(self.lines(), kind, derived=self.derived)
+        except HierarchyError:
+            if not self.derived:
+                raise
+            # Its labels are values of the table, which no message may carry.
+            raise HierarchyError(
+                f"the hierarchy was derived from values that are not all of type {kind.value!r}",
+                "declare another type, or derive the hierarchy again",
+            ) from None
         if self.has_missing:
             return tree.with_missing()
         return tree

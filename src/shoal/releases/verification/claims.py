@@ -60,6 +60,11 @@ class ClaimedColumn:
     """Of the hierarchy that released texts are read by."""
 
     @property
+    def has_any_hierarchy(self) -> bool:
+        """Whether the column has a hierarchy, for models or for released texts."""
+        return self.has_hierarchy or self.digest is not None
+
+    @property
     def kept_back(self) -> bool:
         return self.has_hierarchy and self.lines is None
 

@@ -172,7 +172,7 @@ def _parse_groups(schema: Sequence[Sequence[object]]) -> tuple[tuple[str, ...], 
 def derivation(record: ColumnsClaim) -> Iterator[str]:
     """Whether everything follows from the parameters, and groups spend no more than there is."""
     yield from record.privacy.faults()
-    yield from fixed_level_faults(record.claims.levels, record.fixed_levels)
+    yield from fixed_level_faults(record.claims, record.fixed_levels)
     yield from _schema_faults(record)
     if record.derived_k != record.k or record.privacy.semantic_k is not None:
         yield (

@@ -29,10 +29,14 @@ def has_level_of_each(levels: Mapping[str, int], names: Collection[str]) -> Iter
         yield NOT_OF_EACH
 
 
-def fixed_level_faults(levels: Mapping[str, int], fixed: Mapping[str, int]) -> Iterator[str]:
-    """Whether levels are those fixed, and 0 where none is."""
+def fixed_level_faults(claims: Claims, fixed: Mapping[str, int]) -> Iterator[str]:
+    """Whether levels are those fixed, and 0 where none is, for every column with a hierarchy."""
+    levels = claims.levels
     if levels != {**dict.fromkeys(levels, 0), **fixed}:
         yield "the levels are not those that the parameters fix"
+    for column in claims.columns:
+        if column.has_any_hierarchy and column.name not in levels:
+            yield f"column {column.name!r} has a hierarchy, and the certificate gives it no level"
 
 
 def bounded_level_faults(

@@ -49,7 +49,7 @@ class RepeatedRows:
         )
 
     def level_faults(self) -> Iterator[str]:
-        return fixed_level_faults(self.claims.levels, self.fixed_levels)
+        return fixed_level_faults(self.claims, self.fixed_levels)
 
     def released(self, tables: ReleasedTables) -> Iterator[str]:
         """Whether every distinct row is released at least k times."""

@@ -70,8 +70,19 @@ PROMISES: Mapping[str, Reader] = {
 def bucket_limits(claims: Claims, given: Mapping[str, Any]) -> BucketLimits:
     """The promise of buckets, from the parts that both the promise and the parameters have."""
     kind = claims.kind(given["column"])
-    limits = _read_limits(given["limits"]).keyed(kind)
+    stated = given["limits"]
+    limits = _read_limits(stated).keyed(kind)
+    _require_no_more(stated)
     return BucketLimits(given["column"], limits, given["fakes"], given.get("unit"))
+
+
+def _require_no_more(stated: Mapping[str, Any]) -> None:
+    """FileError if a formula or a class has a part that nothing reads: it could say anything."""
+    parts = [(stated.get("others"), {"a", "b"})]
+    parts += [(members, {"limit", "values"}) for members in stated.get("classes", {}).values()]
+    for part, known in parts:
+        if isinstance(part, Mapping) and set(part) != known:
+            raise FileError("the certificate has limits with parts that are not known")
 
 
 def _read_limits(given: Mapping[str, Any]) -> Limits:
