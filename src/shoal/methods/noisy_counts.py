@@ -22,6 +22,7 @@ from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, whole
 from shoal.methods import (
+    Job,
     Progress,
     Schema,
     begin,
@@ -155,16 +156,17 @@ class NoisyCounts:
         """The rows drawn with the counts drawn, in the order of their values."""
         job = begin(self, table, chance, progress)
         job.progress(0, 2, "counting rows")
-        _, levels = fixed(job.schema, self.levels)
+        trees, levels = fixed(job.schema, self.levels)
         rows = job.table.count(job.schema.released, levels)
         job.progress(1, 2, "drawing counts")
         noise = self._noise()
         if noise.parameters is None:
             drawn = _everywhere(rows, self._domain(job.schema), noise.scale, job.chance)
-            kept = rows.total
+            kept, shown = rows, rows.total
         else:
             drawn = replace(rows, count=noisy(rows.count, noise.parameters, job.chance))
-            kept = int(rows.count[drawn.count > 0].sum())
+            kept = replace(rows, count=np.minimum(rows.count, drawn.count))
+            shown = int(rows.count[drawn.count > 0].sum())
         released = drawn.where(drawn.count > 0)
         epsilon, delta = self._row()
         certificate = certify(
@@ -188,10 +190,11 @@ class NoisyCounts:
         job.progress(2, 2, "drawing counts")
         facts = KeptFacts(
             records=job.rows,
-            suppressed=job.rows - kept,
+            suppressed=job.rows - shown,
             kept=released.total,
             groups=released.over(grouping(job.table)).distinct,
             crowd=noise.half,
+            loss=_loss(job, rows, kept, trees, levels),
             concerns=delta_concerns(self.delta, job.rows),
         )
         return Release(result, certificate, facts)
@@ -298,9 +301,22 @@ class KDGS:
             kept=released.total,
             groups=released.over(grouping(job.table)).distinct,
             crowd=self.k,
-            loss=granularity_lost(rows.total, released, trees, levels),
+            loss=_loss(job, rows, released, trees, levels),
         )
         return Release(result, certificate, facts)
+
+
+def _loss(
+    job: Job,
+    rows: Counts,
+    kept: Counts,
+    trees: Mapping[str, Hierarchy],
+    levels: Mapping[str, int],
+) -> float | None:
+    """The granularity lost; None if a quasi-identifying column has no hierarchy to measure it by."""
+    if any(name not in trees for name in job.table.quasi):
+        return None
+    return granularity_lost(rows.total, kept, trees, levels)
 
 
 def noisy(
