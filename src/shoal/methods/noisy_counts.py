@@ -313,7 +313,7 @@ def _loss(
     trees: Mapping[str, Hierarchy],
     levels: Mapping[str, int],
 ) -> float | None:
-    """The granularity lost; None if a quasi-identifying column has no hierarchy to measure it by."""
+    """The granularity lost; None if a quasi-identifying column has no hierarchy."""
     if any(name not in trees for name in job.table.quasi):
         return None
     return granularity_lost(rows.total, kept, trees, levels)
