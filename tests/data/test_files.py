@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import shoal
-from shoal.data import files, memory
+from shoal.data import files, free_memory
 from shoal.errors import ColumnError, FileError, ParameterError, TooLargeError
 from tests.data.columns import leaves, texts
 
@@ -156,7 +156,7 @@ def test_a_file_too_large_for_memory_is_refused_before_it_is_read(
 ) -> None:
     path = tmp_path / f"t.{format}"
     shoal.write(pl.DataFrame({"a": ["x" * 20] * 1000, "b": ["y"] * 1000}), path)
-    monkeypatch.setattr(memory, "available", lambda: 10_000)
+    monkeypatch.setattr(free_memory, "available", lambda: 10_000)
     for reader in ("read_csv", "read_parquet", "read_ipc"):
         monkeypatch.setattr(pl, reader, None)
     with pytest.raises(TooLargeError, match=r"needs about 0\.\d MB of memory and 0\.0 MB are free"):

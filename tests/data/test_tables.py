@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Hierarchy, Kind
-from shoal.data import memory
+from shoal.data import free_memory
 from shoal.data.tables import Column, Role
 from shoal.errors import ColumnError, HierarchyError, ParameterError, TooLargeError
 from tests.data.columns import leaves
@@ -459,7 +459,7 @@ def test_the_first_column_that_misses_values_is_refused_before_texts_that_are_co
 def test_a_table_too_large_for_memory_is_refused_with_the_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(memory, "available", lambda: 1_000_000)
+    monkeypatch.setattr(free_memory, "available", lambda: 1_000_000)
     with pytest.raises(
         TooLargeError,
         match=r"coding a table of 100,000 rows needs about 2\.0 MB of memory and 1\.0 MB are free",

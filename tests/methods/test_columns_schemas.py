@@ -299,7 +299,7 @@ def test_the_similarity_of_categories_is_the_mean_square_contingency() -> None:
 def test_a_schema_whose_matrices_do_not_fit_is_refused_early(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("shoal.data.memory.available", lambda: 1000)
+    monkeypatch.setattr("shoal.data.free_memory.available", lambda: 1000)
     for form in (wide, long):
         with pytest.raises(TooLargeError, match="a schema for 5 columns"):
             form(((1,) * 5,), 5).distance()

@@ -31,7 +31,9 @@ from shoal.cli import (
     release,
     tradeoff,
     verify,
+    views,
     views_certify,
+    views_restore,
 )
 from shoal.cli.terminal import abandon, complain
 from shoal.data.disk import guarding
@@ -161,4 +163,7 @@ app.add_typer(recipe.app, name="recipe")
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(audit.app, name="audit")
-app.add_typer(views_certify.app, name="views")
+views.app.command("restore", cls=options.Command)(views_restore.restore)
+views.app.command("certify", cls=options.Command)(views_certify.certify)
+views.app.command("verify", cls=options.Command)(views_certify.verify)
+app.add_typer(views.app, name="views")

@@ -8,13 +8,11 @@ import typer
 from shoal.cli import options
 from shoal.cli.terminal import complain, show, working
 from shoal.cli.views import File, Force, Gamma, writable
-from shoal.cli.views_restore import app
 from shoal.errors import FileError
 
-__all__ = ["app"]
+__all__ = ["certify", "verify"]
 
 
-@app.command(cls=options.Command)
 def certify(
     views: File,
     out: Annotated[
@@ -48,7 +46,6 @@ def certify(
     complain(f"wrote {' and '.join(map(str, written))}")
 
 
-@app.command(cls=options.Command)
 def verify(
     certificate: Annotated[
         Path,

@@ -17,7 +17,6 @@ from shoal.cli.views import (
     Force,
     Listed,
     Scope,
-    app,
     share_text,
     surest,
     tables_text,
@@ -30,7 +29,7 @@ from shoal.zones import NOTICE
 if TYPE_CHECKING:
     from shoal.views import BeforeAfter, Candidate, Plan, Restored, Unrestored, View
 
-__all__ = ["app"]
+__all__ = ["restore"]
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,6 @@ class WrittenFiles:
             writable(self.chart, "--chart", self.force, *read)
 
 
-@app.command(cls=options.Command)
 @bundled
 def restore(
     scope: Scope,

@@ -1,6 +1,6 @@
 """Tables in CSV files: how a file is written is found out, and then it is read, or written.
 
-Uses `disk`, `memory`, `names` and `spreadsheets`; `files` uses it. What values are is never
+Uses `disk`, `free_memory`, `names` and `spreadsheets`; `files` uses it. What values are is never
 guessed: they stay the texts they are, and a column's declared type says how they compare.
 Separator, quotes and encoding are looked for in the beginning of the file unless they are given.
 """
@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.data import memory
+from shoal.data import free_memory
 from shoal.data.disk import GUESSES, encodings, mixed, require_encoding
 from shoal.data.names import like_a_record, require_names
 from shoal.data.parquet import CELL
@@ -397,7 +397,7 @@ def wanted_names(
 def require_to_read(path: Path, needed: int) -> None:
     """Raise TooLargeError if reading a file needs more memory than there is."""
     remedy = "read fewer columns with `columns`, or use a larger machine"
-    memory.require(needed, f"reading {path}", remedy)
+    free_memory.require(needed, f"reading {path}", remedy)
 
 
 def _column(records: Sequence[Sequence[str]], place: int) -> list[str]:

@@ -1,6 +1,6 @@
 """Reading and writing tables: CSV, Parquet and Arrow files.
 
-Uses `tables`, `csv_files`, `parquet`, `spreadsheets`, `disk` and `memory`; the doors and `release`
+Uses `tables`, `csv_files`, `parquet`, `spreadsheets`, `disk` and `free_memory`; the doors and `release`
 use it. An empty text is a missing value, quoted or not.
 """
 
@@ -15,7 +15,7 @@ from typing import IO, Any, Literal, cast
 import polars as pl
 
 from shoal.arguments import typed
-from shoal.data import memory, spreadsheets
+from shoal.data import free_memory, spreadsheets
 from shoal.data.csv_files import (
     HEAD,
     CsvFile,
@@ -299,4 +299,4 @@ def require_room(content: bytes, form: str, what: str) -> None:
         header, _, rest = content.partition(b"\n")
         cells = (rest.count(b"\n") + 1) * (header.count(b",") + 1)
         needed = 2 * len(content) + cells * CELL
-    memory.require(needed, f"reading {what}", "use a larger machine")
+    free_memory.require(needed, f"reading {what}", "use a larger machine")

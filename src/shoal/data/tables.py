@@ -16,7 +16,7 @@ import numpy as np
 from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Codes, Counts, smallest
-from shoal.data import memory
+from shoal.data import free_memory
 from shoal.data.hierarchy.texts import ANY
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Key, Kind
@@ -471,7 +471,7 @@ def table(  # noqa: PLR0913  keyword options
     )
     # A coded column takes at most four bytes per row; coding one takes sixteen more.
     bytes_per_row = 4 * len(people.roles) + 16
-    memory.require(
+    free_memory.require(
         people.rows * bytes_per_row,
         f"coding a table of {people.rows:,} rows",
         "use fewer columns, or a larger machine",

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from shoal.arguments import keep, typed
 from shoal.chance import Chance
 from shoal.counts import Counts, group, smallest
-from shoal.data import memory
+from shoal.data import free_memory
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, HierarchyError, InfeasibleError, ParameterError
@@ -264,7 +264,7 @@ class Partition:
     """The parts of the table, each a box of places, and the rows in each."""
 
     def __init__(self, table: Table, axes: Sequence[Axis], method: Mondrian) -> None:
-        memory.require(
+        free_memory.require(
             table.rows * (_ROW + _PLACE * len(axes)),
             f"cutting {table.rows:,} rows along {len(axes)} columns",
             "use Optimal, or fewer columns",

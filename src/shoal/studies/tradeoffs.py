@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.chance import Chance
-from shoal.data import memory
+from shoal.data import free_memory
 from shoal.data.tables import Table
 from shoal.errors import ParameterError, TooLargeError
 from shoal.exact.numbers import Exact, fraction, whole
@@ -164,7 +164,7 @@ def _require_small(nodes: int) -> None:
             f"the lattice has {nodes:,} nodes and {LARGEST:,} can be searched for one person",
             "take levels out of the hierarchies, or use fewer quasi-identifying columns",
         )
-    memory.require(
+    free_memory.require(
         nodes * _NODE_BYTES,
         f"weighing {nodes:,} ways to show a record",
         "use fewer quasi-identifying columns",

@@ -19,7 +19,7 @@ from typing import Any
 
 from shoal import __version__
 from shoal.arguments import typed
-from shoal.data import memory
+from shoal.data import free_memory
 from shoal.data.disk import Place, together
 from shoal.errors import FileError, InfeasibleError, ParameterError, ShoalError, plural
 from shoal.exact.numbers import Exact
@@ -353,7 +353,7 @@ def _failures(certificate: Path, path: Place) -> list[str]:
 def _read(path: Path) -> JointCertificate:
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        memory.require(_PER_BYTE * size, f"reading {path}", "use a larger machine")
+        free_memory.require(_PER_BYTE * size, f"reading {path}", "use a larger machine")
         return JointCertificate.from_json(file.read().decode("utf-8"))
 
 

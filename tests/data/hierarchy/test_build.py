@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.data import memory
+from shoal.data import free_memory
 from shoal.data.hierarchy import (
     Hierarchy,
     dates,
@@ -463,14 +463,14 @@ def test_large_hierarchies_are_handled(make: Callable[[], Hierarchy], leaves: in
 def test_what_would_fill_the_memory_is_refused_at_once(
     make: Callable[..., Hierarchy], options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "available", lambda: 1 << 32)
+    monkeypatch.setattr(free_memory, "available", lambda: 1 << 32)
     with pytest.raises((TooLargeError, ParameterError)) as caught:
         make(**options)
     assert len(str(caught.value)) < 300
 
 
 def test_dates_and_orders_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available", lambda: 1 << 28)
+    monkeypatch.setattr(free_memory, "available", lambda: 1 << 28)
     with pytest.raises(TooLargeError, match="3,652,059 values and 4 levels needs about"):
         dates("0001-01-01", "9999-12-31", ["month", "year"])
     with pytest.raises(TooLargeError, match="3 values and 10,000,002 levels"):

@@ -479,7 +479,7 @@ def test_a_table_that_would_not_fit_into_memory_is_refused_before_it_is_read(
     assert table.stat().st_size < 100_000
     digest = sha256(table.read_bytes()).hexdigest()
     sealed(replaced(content, ("file", "sha256"), digest), paper)
-    monkeypatch.setattr("shoal.data.memory.available", lambda: 40_000_000)
+    monkeypatch.setattr("shoal.data.free_memory.available", lambda: 40_000_000)
     monkeypatch.setattr(pl, "read_parquet", lambda *_: pytest.fail("it was read"))
     (fault,) = shoal.verify(paper, table)
     assert "of memory and 40.0 MB are free" in fault
@@ -491,7 +491,7 @@ def test_a_certificate_that_would_not_fit_into_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, paper, table = written("optimal", tmp_path)
-    monkeypatch.setattr("shoal.data.memory.available", lambda: 1000)
+    monkeypatch.setattr("shoal.data.free_memory.available", lambda: 1000)
     assert "of memory" in shoal.verify(paper, table)[0]
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from shoal.arguments import typed, typed_but
 from shoal.counts import smallest
-from shoal.data import memory
+from shoal.data import free_memory
 from shoal.data.hierarchy import ranges
 from shoal.data.hierarchy.ranges import plain
 from shoal.data.hierarchy.tree import Hierarchy
@@ -828,7 +828,7 @@ def _require_room(leaves: int, levels: int = 2, width: int = 0) -> None:
             f"a hierarchy over {_about(leaves)} values, and {MOST_LEAVES:,} is the most", remedy
         )
     needed = leaves * levels * (_TEXT + width)
-    memory.require(needed, f"a hierarchy of {leaves:,} values and {levels:,} levels", remedy)
+    free_memory.require(needed, f"a hierarchy of {leaves:,} values and {levels:,} levels", remedy)
 
 
 def _about(number: int) -> str:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from shoal.chance import Chance
 from shoal.counts import Counts, group
-from shoal.data import memory
+from shoal.data import free_memory
 from shoal.errors import InternalError, TooLargeError
 from shoal.exact.epsilon import Epsilon
 from shoal.privacy.noise import noise_scale
@@ -215,7 +215,7 @@ def _require(columns: int) -> None:
 
     Up to eight are needed at a time.
     """
-    memory.require(
+    free_memory.require(
         64 * columns**2,
         f"a schema for {columns:,} columns",
         "group fewer of them, or give a schema",

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.counts import Codes, Counts, group, last_of_runs, packs_of, ranks
-from shoal.data import memory
+from shoal.data import free_memory
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.lattice import Node
 from shoal.methods.personal.models import Ints, Sum
@@ -63,7 +63,7 @@ class Crowds:
         each.
         """
         self.people = everyone.total
-        memory.require(
+        free_memory.require(
             everyone.distinct * (60 + 4 * len(names)),
             f"counting {everyone.distinct:,} rows",
             "use fewer columns",

@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from shoal.data import memory
+from shoal.data import free_memory
 from shoal.errors import TooLargeError
 from shoal.lattice import Node
 from shoal.methods.personal.crowds import Best, Chosen, Crowds, Wanted
@@ -46,7 +46,7 @@ def lowest(
             "quasi-identifying columns",
         )
     kind, kinds = _kinds(crowds, utility)
-    memory.require(
+    free_memory.require(
         nodes * kinds * len(wanted),
         f"searching {nodes:,} nodes for {kinds:,} kinds of records",
         "use 'genetic'",

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shoal.data import memory
+from shoal.data import free_memory
 from shoal.data.files import formulas, require_room, restored
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
@@ -104,7 +104,7 @@ def read_bytes(path: Path, memory_per_byte: int = 1) -> bytes:
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
-            memory.require(memory_per_byte * size, f"reading {path}", "use a larger machine")
+            free_memory.require(memory_per_byte * size, f"reading {path}", "use a larger machine")
             return file.read()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a path"

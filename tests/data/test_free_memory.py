@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from shoal.data import memory
+from shoal.data import free_memory
 from shoal.errors import TooLargeError
 
 
 def test_something_is_left() -> None:
-    assert memory.available() > 0
+    assert free_memory.available() > 0
 
 
 @pytest.mark.parametrize(
@@ -27,16 +27,16 @@ def test_a_containers_limit_counts(
     (folder / limit).write_text("10000\n")
     (folder / used).write_text("7000\n")
     (folder / "memory.stat").write_text(f"anon 5\n{cache} 2000\n")
-    monkeypatch.setattr(memory, "_GROUP", tmp_path)
-    assert memory.available() == 5000
+    monkeypatch.setattr(free_memory, "_GROUP", tmp_path)
+    assert free_memory.available() == 5000
     (folder / limit).write_text("max\n")
-    assert memory.available() > 5000
+    assert free_memory.available() > 5000
 
 
 def test_what_does_not_fit_is_refused_with_both_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available", lambda: 2_500_000_000)
-    memory.require(2_500_000_000, "this", "do less")
+    monkeypatch.setattr(free_memory, "available", lambda: 2_500_000_000)
+    free_memory.require(2_500_000_000, "this", "do less")
     with pytest.raises(
         TooLargeError, match=r"this needs about 3\.1 GB of memory and 2\.5 GB are free; do less"
     ):
-        memory.require(3_100_000_000, "this", "do less")
+        free_memory.require(3_100_000_000, "this", "do less")
