@@ -1,7 +1,7 @@
 """Reading and writing tables: CSV, Parquet and Arrow files.
 
-Uses `tables`, `csv_files`, `parquet`, `spreadsheets`, `disk` and `free_memory`; the doors and `release`
-use it. An empty text is a missing value, quoted or not.
+Uses `tables`, `csv_files`, `parquet`, `spreadsheets`, `disk` and `free_memory`; the doors and
+`release` use it. An empty text is a missing value, quoted or not.
 """
 
 import io
