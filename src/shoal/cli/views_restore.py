@@ -48,7 +48,7 @@ class Additions:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchOptions:
     """What the attacker knows, how long to search, and what a plan must reach."""
 
     adversary: Annotated[
@@ -115,7 +115,7 @@ class WrittenFiles:
 def restore(
     scope: Scope,
     additions: Additions,
-    search: Search,
+    search: SearchOptions,
     output: WrittenFiles,
     data: Annotated[
         Path | None,
@@ -181,7 +181,9 @@ def restore(
         raise typer.Exit(1)
 
 
-def _require_sense(scope: Scope, search: Search, output: WrittenFiles, data: Path | None) -> None:
+def _require_sense(
+    scope: Scope, search: SearchOptions, output: WrittenFiles, data: Path | None
+) -> None:
     """ParameterError for options that would have no effect, or lack another."""
     if data is None and (search.adversary == "unaware" or output.to or output.chart):
         raise ParameterError(

@@ -303,7 +303,7 @@ class _Reading:
         return int(self.may_be.shape[1])
 
     @classmethod
-    def of(cls, original: "_Records", release: "_Records", name: str) -> "_Reading":
+    def of(cls, original: "_WrittenOut", release: "_WrittenOut", name: str) -> "_Reading":
         """The column, read by its hierarchy, or by the values of the input where it has none."""
         table = original.table
         leaf = original.codes(name)
@@ -350,7 +350,7 @@ class _Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class _Records:
+class _WrittenOut:
     """The records of a table by some columns, in the order of their values: counts, written out."""
 
     table: Table
@@ -365,8 +365,8 @@ class _Records:
 class _Sides:
     """The input and its release, by the same columns."""
 
-    original: _Records
-    release: _Records
+    original: _WrittenOut
+    release: _WrittenOut
 
     @classmethod
     def of(cls, original: Table, release: Table, names: Sequence[str]) -> "_Sides":
@@ -376,8 +376,8 @@ class _Sides:
                     raise ColumnError(f"the {which} has no column {name!r}")
         distinct = list(dict.fromkeys(names))
         return cls(
-            _Records(original, original.count(distinct, {})),
-            _Records(release, release.count(distinct, {})),
+            _WrittenOut(original, original.count(distinct, {})),
+            _WrittenOut(release, release.count(distinct, {})),
         )
 
     def reading(self, name: str) -> _Reading:

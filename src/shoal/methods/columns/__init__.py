@@ -284,11 +284,11 @@ class Columns:
             )
         return self.groups
 
-    def _budget(self) -> "_Budget":
+    def _budget(self) -> "_ColumnsBudget":
         epsilon, delta = per_row(self.epsilon, self.delta, self.rows)
         if self.buying is None:
-            return _Budget(None, epsilon, delta)
-        return _Budget(epsilon * self.buying, epsilon * (1 - self.buying), delta)
+            return _ColumnsBudget(None, epsilon, delta)
+        return _ColumnsBudget(epsilon * self.buying, epsilon * (1 - self.buying), delta)
 
     def _parameters(self, groups: int) -> NoisyCountParameters:
         budget = self._budget()
@@ -473,7 +473,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class _Budget:
+class _ColumnsBudget:
     """What buys the schema, and what the groups have together.
 
     Of a row, where people have several.

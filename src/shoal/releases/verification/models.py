@@ -236,7 +236,7 @@ class DistinctModel(ValueModel):
 
 
 @dataclass(frozen=True)
-class SensitivityModel(ValueModel):
+class SensitiveModel(ValueModel):
     """Every group has at least p different values, and k records."""
 
     p: int
@@ -423,7 +423,7 @@ def _require_above_zero(given: Fraction) -> None:
 _MODELS: Mapping[str, type[GroupModel]] = {
     "k-anonymity": SizeModel,
     "distinct-diversity": DistinctModel,
-    "p-sensitivity": SensitivityModel,
+    "p-sensitivity": SensitiveModel,
     "entropy-diversity": EntropyModel,
     "recursive-diversity": RecursiveModel,
     "t-closeness": ClosenessModel,
