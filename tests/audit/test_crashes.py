@@ -85,7 +85,8 @@ def tell(query, reply):
     print(json.dumps([str(query), str(reply)]), flush=True)
 
 class Early(Audit):
-    def _asked(self, question, decision, analyst):
+    def _decided(self, question):
+        decision = super()._decided(question)
         secret = self._secrets[question.column]
         tell(question.text, replied(question.aggregate, secret, decision))
         time.sleep(60)

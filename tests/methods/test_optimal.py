@@ -10,7 +10,7 @@ import shoal
 from shoal.chance import Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
-from shoal.errors import InfeasibleError, ParameterError
+from shoal.errors import HierarchyError, InfeasibleError, ParameterError
 from shoal.methods import searched
 from shoal.methods.optimal import Optimal, OptimalFacts
 from shoal.privacy.models import DistinctDiversity, KAnonymity
@@ -95,3 +95,14 @@ def test_the_levels_that_are_searched_are_those_between_floor_and_ceiling() -> N
 def test_invalid_parameters_raise(options: dict[str, str], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         Optimal([KAnonymity(2)], **options)  # type: ignore[arg-type]
+
+
+def test_stars_that_are_values_of_a_level_are_refused_where_records_are_starred() -> None:
+    tree = shoal.Hierarchy.from_lines([["a", "*", "any"], ["b", "x", "any"]])
+    table = shoal.table(
+        pl.DataFrame({"town": ["a", "a", "b"]}), quasi=["town"], hierarchies={"town": tree}
+    )
+    method = shoal.Optimal((KAnonymity(2),), suppression="1/2", suppressed="star")
+    with pytest.raises(HierarchyError, match="beside other values"):
+        method.release(table)
+    shoal.Optimal((KAnonymity(2),), suppression="1/2").release(table)

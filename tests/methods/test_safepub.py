@@ -514,7 +514,9 @@ def test_a_person_gives_at_most_so_many_rows_and_pays_for_each() -> None:
 
 def test_a_person_without_a_name_is_refused() -> None:
     frame = people(20).frame.to_native().with_columns(name=pl.lit(None, dtype=pl.String))
-    with pytest.raises(ColumnError, match=r"'name'.*whose rows"):
+    with pytest.raises(
+        ColumnError, match=r"'name' tells people apart, but some of its values are missing"
+    ):
         SafePub(1, "1e-3", "standard", unit="name").release(table(frame))
 
 

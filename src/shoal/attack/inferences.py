@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
+from shoal.arguments import typed_fields
 from shoal.data.tables import Table
 from shoal.errors import ParameterError
 from shoal.exact.numbers import whole
@@ -21,6 +22,7 @@ Way: TypeAlias = Literal["counting", "enumeration", "sampling"]
 WAYS: tuple[Way, ...] = ("counting", "enumeration", "sampling")
 
 
+@typed_fields
 @dataclass(frozen=True)
 class Effort:
     """How the inputs that lead to a release are found.

@@ -40,6 +40,7 @@ FEW = 3_000
 P = TypeVar("P", bound=Hashable)
 
 
+@typed
 def expose(
     method: Method,
     people: Table,

@@ -34,7 +34,10 @@ class Amount:
         """10 is a number of records; 0.01, 1/100 and 1% are the same share."""
         if isinstance(given, Amount):
             return given
-        text = printed(given) if isinstance(given, Fraction) else str(given)
+        if not isinstance(given, str):
+            # Also what is not a number at all, which no message shows.
+            given = printed(fraction(given, option))
+        text = given
         if text.isdecimal():
             return cls(text, fraction(text, option), False)
         try:

@@ -16,9 +16,10 @@ import numpy as np
 
 from shoal.arguments import keep, typed
 from shoal.chance import Chance
+from shoal.data.hierarchy.texts import ANY
 from shoal.data.schema import Role
 from shoal.data.tables import Table
-from shoal.errors import InfeasibleError, ParameterError, TooLargeError, listed
+from shoal.errors import HierarchyError, InfeasibleError, ParameterError, TooLargeError, listed
 from shoal.exact.numbers import Exact, fraction
 from shoal.lattice import Groups, Lattice, Node
 from shoal.lattice.optimum import Evaluation, Optimum, SmallGroups
@@ -120,6 +121,8 @@ class Optimal:
     def promise(self, schema: Schema) -> Promise:
         """Every group satisfies the models, and that is all."""
         promise = syntactic(self.models, schema, self.unit)
+        if self.suppressed == "star":
+            _require_plain_stars(schema)
         return replace(promise, starred=self.suppressed == "star")
 
     def searched(self, schema: Schema) -> Mapping[str, range]:
@@ -160,6 +163,21 @@ class Optimal:
         return Release(
             assemble(people, groups, kept, suppressed=self.suppressed), certificate, facts
         )
+
+
+def _require_plain_stars(schema: Schema) -> None:
+    """HierarchyError if a star is one of several values of a level: so are starred records."""
+    for name in schema.having(Role.QUASI):
+        if name not in schema.hierarchies:
+            continue
+        for labels in schema.hierarchies[name].labels:
+            values = {label for label in labels if label}
+            if ANY in values and len(values) > 1:
+                raise HierarchyError(
+                    f"the hierarchy of column {name!r} has {ANY!r} beside other values of a level, "
+                    "and suppressed records would look like it",
+                    "rename that label, or drop suppressed records",
+                )
 
 
 @owner_only
