@@ -71,4 +71,4 @@ def test_a_file_that_quotes_nothing_is_read(folder: Path) -> None:
 
 def test_duplicate_columns_are_refused(folder: Path) -> None:
     (folder / "twice.csv").write_text("age;sex;age\n1;f;2\n")
-    assert "age" in refused("assess", "twice.csv", "-q", "sex")
+    assert "columns 1 and 3 have the same name" in refused("assess", "twice.csv", "-q", "sex")
