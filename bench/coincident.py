@@ -19,10 +19,10 @@ from bench.__main__ import Cells, Printed, say
 from bench.measure import best
 from bench.sources import ROOT, adult, large
 from shoal.errors import InfeasibleError
-from shoal.methods import Method
 from shoal.methods.coincident import Coincident
 from shoal.methods.coincident.grouping import ORDERS, Order
 from shoal.methods.coincident.schemes import SCHEMES, Scheme
+from shoal.methods.method import Method
 from shoal.methods.mondrian import Mondrian
 from shoal.privacy.models import DistinctDiversity, EntropyDiversity, Model, PSensitive
 

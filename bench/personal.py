@@ -21,7 +21,7 @@ from bench.measure import best, high_water
 from bench.sources import ROOT, adult, wide
 from shoal.attack.personal import recognised
 from shoal.chance import Chance
-from shoal.methods import silent
+from shoal.methods.method import silent
 from shoal.methods.personal import People, Personal, Solver
 from shoal.methods.personal.crowds import Best
 from shoal.methods.personal.models import SENSITIVITIES, UTILITIES

@@ -29,7 +29,7 @@ from shoal.lattice.rollup import Cells as Groups
 from shoal.lattice.rollup import Floats, Rollup
 from shoal.measure.loss import LOSSES, normalised
 from shoal.measure.utility import classification
-from shoal.methods import begin
+from shoal.methods.method import begin
 from shoal.methods.optimal import search
 from shoal.methods.safepub import SafePub, drawn, released_groups
 from shoal.methods.safepub.scores import SCORES, Candidates

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.attack.coins import Interval
 from shoal.chance import Chance
 from shoal.methods.columns.long import Long
 from shoal.methods.columns.wide import Drawn, Laid, Wide
-from tests.enumeration import Interval
 
 Record = tuple[int | None, ...]
 Database = tuple[Record, ...]

@@ -12,7 +12,7 @@ from shoal.attack import beliefs, inputs
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, TooLargeError
-from shoal.methods import Method
+from shoal.methods.method import Method
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.optimal import Optimal
 from shoal.privacy.models import DistinctDiversity, KAnonymity

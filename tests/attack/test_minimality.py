@@ -19,8 +19,8 @@ from shoal.attack.judge import Judge
 from shoal.attack.knowledge import Knowledge
 from shoal.attack.minimality import counted
 from shoal.errors import ColumnError, InfeasibleError, InputError, ParameterError, TooLargeError
-from shoal.methods import Method
 from shoal.methods.coincident import Coincident
+from shoal.methods.method import Method
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.optimal import Optimal
 from shoal.privacy.models import (

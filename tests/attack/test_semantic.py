@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.attack import Breach, breach, releases
+from shoal.attack.coins import Enumerated, law
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
 from shoal.errors import InternalError, ParameterError, TooLargeError
-from shoal.methods import Method
+from shoal.methods.method import Method
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.noisy_counts import KDGS, NoisyCounts
 from shoal.methods.optimal import Optimal
 from shoal.methods.safepub import SafePub
 from shoal.methods.sampling import RandomSample
 from shoal.privacy.models import KAnonymity
-from tests.enumeration import Enumerated, law
 
 Rows = tuple[Any, ...]
 THIRD, HALF = Fraction(1, 3), Fraction(1, 2)

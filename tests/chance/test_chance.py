@@ -16,9 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.chance import Chance, Seeded
-from shoal.errors import InternalError, ParameterError
-from tests.enumeration import (
+from shoal.attack.coins import (
     ONE,
     ZERO,
     Enumerated,
@@ -31,6 +29,8 @@ from tests.enumeration import (
     shipped,
     standard,
 )
+from shoal.chance import Chance, Seeded
+from shoal.errors import InternalError, ParameterError
 
 DRAWS = 40_000
 LIMIT = 4.9  # standard deviations: a right generator is beyond them once in a million

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 import shoal
 from shoal.cli.app import app
-from shoal.methods import beforehand, crowd_of
+from shoal.methods.method import beforehand, crowd_of
 
 loose: Any = shoal  # which takes more than a type checker allows
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import shoal
+from shoal.attack.coins import law
 from shoal.chance import Chance, Seeded
 from shoal.cli.app import app
 from shoal.data import sources
@@ -28,10 +29,10 @@ from shoal.data.sources import Memory
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, InfeasibleError, InputError, ParameterError, RecipeError
 from shoal.measure.risk import assess
-from shoal.methods import Method
 from shoal.methods.buckets import Buckets
 from shoal.methods.catalogue import CATALOGUE
 from shoal.methods.columns import Columns
+from shoal.methods.method import Method
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.optimal import Optimal
 from shoal.methods.personal import Personal
@@ -44,7 +45,6 @@ from shoal.releases.verification import unchecked, verify
 from shoal.studies import tradeoffs
 from shoal.studies.judging import judge
 from shoal.views import Register
-from tests.enumeration import law
 from tests.methods.examples import AGES, METHODS, PLACES, TOWNS, table
 
 EACH = 5

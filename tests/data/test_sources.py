@@ -33,8 +33,8 @@ from shoal.data.sources import (
 )
 from shoal.data.tables import Table
 from shoal.errors import ColumnError
-from shoal.methods import Method
 from shoal.methods.columns import Columns
+from shoal.methods.method import Method
 from shoal.releases.release import Release
 from tests.methods.examples import METHODS, people
 

@@ -13,6 +13,7 @@ import pytest
 import shoal
 from shoal.chance import Chance
 from shoal.data.hierarchy import suppress
+from shoal.data.schema import Schema
 from shoal.data.tables import Table
 from shoal.errors import InfeasibleError
 from shoal.ledger import Budget, Ledger
@@ -20,7 +21,7 @@ from shoal.ledger.book import LEDGER
 from shoal.log import sqlite
 from shoal.log.chain import Link
 from shoal.log.store import Log
-from shoal.methods import Progress, Schema
+from shoal.methods.method import Progress
 from shoal.privacy.promises import DifferentialPrivacy
 from shoal.releases.certificate import certify
 from shoal.releases.release import Release

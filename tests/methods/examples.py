@@ -11,11 +11,11 @@ import shoal
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
-from shoal.methods import Method
 from shoal.methods.buckets import Buckets
 from shoal.methods.coincident import Coincident
 from shoal.methods.columns import Columns
 from shoal.methods.disclosure import Disclosure
+from shoal.methods.method import Method
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.noisy_counts import KDGS, NoisyCounts
 from shoal.methods.optimal import Optimal

@@ -20,20 +20,22 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.attack.coins import law
 from shoal.chance import Chance, Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
+from shoal.data.schema import Schema
 from shoal.data.tables import Table
 from shoal.errors import InfeasibleError
-from shoal.methods import Progress, Schema, buckets
+from shoal.methods import buckets
 from shoal.methods.buckets import Buckets, filling
 from shoal.methods.buckets.filling import fakes, mixed, with_room
 from shoal.methods.buckets.hiding import Hiding
 from shoal.methods.buckets.settings import Search, Setting, find_setting, fitting
+from shoal.methods.method import Progress
 from shoal.privacy.limits import Limits
 from shoal.privacy.promises import Promise
 from shoal.releases.release import Release
-from tests.enumeration import law
 
 HALF = Limits.each({}, others="1/2")
 PLACES = Hierarchy.from_lines(

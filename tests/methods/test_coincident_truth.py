@@ -21,6 +21,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.attack.coins import Enumerated, law, point
 from shoal.chance import Chance, Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
@@ -31,7 +32,6 @@ from shoal.methods.coincident.grouping import Order
 from shoal.methods.coincident.schemes import SCHEMES, Scheme, merged
 from shoal.privacy.models import parse_model
 from tests.assignments import Assignments, Bag, Predicate
-from tests.enumeration import Enumerated, law, point
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

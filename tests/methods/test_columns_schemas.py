@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.attack.coins import Enumerated, law
 from shoal.chance import Chance
 from shoal.errors import InternalError, ParameterError, TooLargeError
 from shoal.exact.epsilon import Epsilon
@@ -32,7 +33,6 @@ from shoal.methods.columns.schemas import (
     similarity,
 )
 from tests.columns_forms import Database, Groups, long, wide
-from tests.enumeration import Enumerated, law
 
 ERRATA = ["111", "111", "001", "010", "110", "101", "101", "101"]
 

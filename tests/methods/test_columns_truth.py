@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import shoal
+from shoal.attack.coins import Enumerated, Interval, exp, law, standard
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.methods.columns import Columns
@@ -31,7 +32,6 @@ from tests.columns_forms import (
     rows_of,
     table_of,
 )
-from tests.enumeration import Enumerated, Interval, exp, law, standard
 
 EPSILON, DELTA = 4, Fraction(1, 5)
 CUT = Fraction(1, 5000)

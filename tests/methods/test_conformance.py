@@ -28,6 +28,7 @@ import pytest
 import shoal
 from shoal.chance import Chance, Seeded
 from shoal.data.hierarchy import Hierarchy
+from shoal.data.schema import Schema
 from shoal.data.sources import Memory
 from shoal.data.tables import Table
 from shoal.errors import (
@@ -41,9 +42,9 @@ from shoal.errors import (
 )
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact
-from shoal.methods import Method, Progress, Schema
 from shoal.methods.catalogue import CATALOGUE, entry_of
 from shoal.methods.entry import Entry
+from shoal.methods.method import Method, Progress
 from shoal.methods.safepub import SafePub
 from shoal.privacy.models import KAnonymity
 from shoal.privacy.promises import Promise

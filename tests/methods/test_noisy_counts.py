@@ -15,7 +15,8 @@ from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
 from shoal.errors import HierarchyError, ParameterError, TooLargeError
 from shoal.exact.epsilon import Epsilon
-from shoal.methods import beforehand, crowd_of, noisy_counts, searched
+from shoal.methods import noisy_counts
+from shoal.methods.method import beforehand, crowd_of, searched
 from shoal.methods.noisy_counts import KDGS, NoisyCounts, fixed, noisy
 from shoal.privacy.noise import noisy_count_parameters
 from shoal.releases.facts import KeptFacts

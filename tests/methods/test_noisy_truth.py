@@ -17,13 +17,13 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.attack.coins import Interval, law, probabilistic, standard
 from shoal.attack.semantic import breach, releases
 from shoal.chance import Chance
 from shoal.methods import noisy_counts
 from shoal.methods.noisy_counts import KDGS, NoisyCounts, noisy
 from shoal.privacy.noise import NoisyCountParameters
 from shoal.releases.release import Release
-from tests.enumeration import Interval, law, probabilistic, standard
 from tests.methods.test_safepub_truth import CHAIN, CLASS, PAIR, World, everything, growth, most
 
 CUT = Fraction(1, 10**4)

@@ -11,7 +11,7 @@ from shoal.chance import Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
 from shoal.errors import HierarchyError, InfeasibleError, ParameterError
-from shoal.methods import searched
+from shoal.methods.method import searched
 from shoal.methods.optimal import Optimal, OptimalFacts
 from shoal.privacy.models import DistinctDiversity, KAnonymity
 from tests.methods.examples import people

@@ -24,7 +24,7 @@ from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, ParameterError, ShoalError, Stopped, TooLargeError
 from shoal.exact.numbers import Exact
-from shoal.methods import silent
+from shoal.methods.method import silent
 from shoal.methods.personal import People, Personal, PersonalFacts, Wish, exact
 from shoal.methods.personal.crowds import Best, Crowds, Wanted
 from shoal.methods.personal.models import FINEST, SensitivityModel, Sum, Worth

@@ -18,13 +18,14 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import SafePub
+from shoal.attack.coins import law
 from shoal.chance import Seeded
 from shoal.data.hierarchy import Hierarchy, derive, intervals
 from shoal.data.kinds import Kind
 from shoal.data.sources import first_rows
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError, Stopped
-from shoal.methods import begin
+from shoal.methods.method import begin
 from shoal.methods.safepub import search
 from shoal.methods.safepub.search import sampled_k
 from shoal.privacy.calculus import per_row, safepub_parameters
@@ -32,7 +33,6 @@ from shoal.releases.certificate import Certificate
 from shoal.releases.release import Release
 from shoal.releases.verification import verify
 from tests.data.columns import leaves
-from tests.enumeration import law
 
 AGES = Hierarchy.from_lines(
     [[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(50)], Kind.INTEGER

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.attack.coins import Interval, exp, flipped, law, shipped
 from shoal.counts import Counts, group
 from shoal.data.hierarchy import Hierarchy
 from shoal.lattice import Node
@@ -21,7 +22,6 @@ from shoal.lattice.optimum import Optimum
 from shoal.methods.safepub import scores
 from shoal.methods.safepub.scores import SCORES, Candidates, candidates
 from shoal.methods.safepub.search import select
-from tests.enumeration import Interval, exp, flipped, law, shipped
 
 Record = tuple[int, ...]  # the code of every column, of a leaf where it has a hierarchy
 

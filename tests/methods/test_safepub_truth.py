@@ -23,20 +23,22 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.attack.coins import ONE, ZERO, Enumerated, Interval, exp, law, probabilistic, standard
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.data import sources
 from shoal.data.hierarchy import Hierarchy
+from shoal.data.schema import Schema
 from shoal.data.tables import Table
 from shoal.exact.epsilon import Epsilon
 from shoal.lattice import Node
-from shoal.methods import Progress, Schema, safepub
+from shoal.methods import safepub
+from shoal.methods.method import Progress
 from shoal.methods.safepub import SafePub, SafePubPlan, search
 from shoal.methods.safepub.scores import SCORES, Candidates, Score, Scores
 from shoal.methods.safepub.search import sampled_k
 from shoal.privacy.calculus import Definition, SafePubParameters, search_epsilon
 from shoal.releases.release import Release
-from tests.enumeration import ONE, ZERO, Enumerated, Interval, exp, law, probabilistic, standard
 
 Law = dict[Any, Interval]
 Database = tuple[int, ...]  # how often each of a world's records occurs

@@ -7,11 +7,11 @@ import narwhals as nw
 import polars as pl
 import pytest
 
+from shoal.attack.coins import law
 from shoal.chance import Seeded
 from shoal.errors import ParameterError
-from shoal.methods import begin
+from shoal.methods.method import begin
 from shoal.methods.sampling import RandomSample
-from tests.enumeration import law
 from tests.methods.examples import people, table
 
 

@@ -20,22 +20,21 @@ from shoal.arguments import keep, typed
 from shoal.chance import Chance
 from shoal.cli.app import app
 from shoal.data.hierarchy.tree import Hierarchy
-from shoal.data.schema import Role
+from shoal.data.schema import Role, Schema
 from shoal.data.tables import Table
 from shoal.exact.numbers import whole
 from shoal.lattice import Lattice
-from shoal.methods import (
+from shoal.methods.catalogue import CATALOGUE, entry_of
+from shoal.methods.entry import AsViews, Entry
+from shoal.methods.method import (
     Method,
     Progress,
-    Schema,
     begin,
     conjunction,
     protected,
     searched,
     syntactic,
 )
-from shoal.methods.catalogue import CATALOGUE, entry_of
-from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.models import KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Syntactic
 from shoal.releases.certificate import certify

@@ -11,12 +11,12 @@ import pytest
 
 import shoal
 from shoal import research
+from shoal.attack.coins import Interval, exp, law, standard
 from shoal.chance import Chance, Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError
 from shoal.research import FrequentScore, frequent, frequent_exponential
-from tests.enumeration import Interval, exp, law, standard
 
 TREE = Hierarchy.from_lines([["v", "*"], ["w", "*"]])
 TOWNS = Hierarchy.from_lines([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])

@@ -24,9 +24,9 @@ from shoal.data.kinds import Key, Kind
 from shoal.data.sources import Memory
 from shoal.data.tables import Role, Table, table
 from shoal.errors import ColumnError, InfeasibleError, InputError
-from shoal.methods import Method
 from shoal.methods.catalogue import CATALOGUE, entry_of
 from shoal.methods.entry import Entry
+from shoal.methods.method import Method
 from shoal.privacy.models import bound
 
 __all__ = ["WHO", "Knowledge", "Label", "Value", "Values"]

@@ -27,8 +27,8 @@ from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
 from shoal.errors import ParameterError
-from shoal.methods import Method, Progress, silent
 from shoal.methods.disclosure import orders
+from shoal.methods.method import Method, Progress, silent
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.optimal import Optimal
 

@@ -21,8 +21,8 @@ from shoal.attack.sampling import FEWEST, estimates
 from shoal.counts import Counts
 from shoal.data.components import representatives
 from shoal.errors import InputError, TooLargeError
-from shoal.methods import Progress, silent
 from shoal.methods.axes import axis_of
+from shoal.methods.method import Progress, silent
 from shoal.methods.mondrian import Cuts, Mondrian, Partition, Proposal
 from shoal.privacy.models import KAnonymity
 

@@ -19,7 +19,7 @@ from shoal.counts import Counts
 from shoal.errors import InputError, TooLargeError
 from shoal.lattice import Groups, Lattice, Node
 from shoal.measure.loss import LOSSES
-from shoal.methods import Progress, silent
+from shoal.methods.method import Progress, silent
 from shoal.methods.optimal import Optimal
 
 __all__ = ["CANDIDATES", "counted"]

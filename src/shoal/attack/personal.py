@@ -15,7 +15,7 @@ from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import ranks
 from shoal.data.tables import Table
-from shoal.methods import silent
+from shoal.methods.method import silent
 from shoal.methods.personal import People, Personal
 from shoal.methods.personal.crowds import Chosen, Wanted
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from shoal.attack.inferences import AttackResult, Effort
 from shoal.attack.knowledge import Knowledge
 from shoal.chance import Seeded
-from shoal.methods import Progress, silent
+from shoal.methods.method import Progress, silent
 
 __all__ = ["FEWEST", "estimates", "interval", "sampled"]
 

@@ -23,7 +23,7 @@ from shoal.data.tables import Table, table
 from shoal.errors import InfeasibleError, InternalError, ParameterError, TooLargeError
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, fraction, printed, whole
-from shoal.methods import Method
+from shoal.methods.method import Method
 
 __all__ = ["Breach", "Observation", "breach", "releases"]
 

@@ -98,7 +98,7 @@ def preview(  # noqa: PLR0913  typer reads the options from the signature
 def _of_recipe(path: Path) -> "tuple[Table, Any]":
     """The table of a recipe, one row for each person where it says so, and its method."""
     from shoal.chance import Chance
-    from shoal.methods import people_of
+    from shoal.methods.method import people_of
     from shoal.recipe import Recipe
 
     recipe = Recipe.load(path)

@@ -75,8 +75,8 @@ def check(recipe: options.RecipeFile) -> None:
     Nothing is released. Everything that is wrong is listed.
     """
     from shoal.data.schema import Role
-    from shoal.methods import crowd_of
     from shoal.methods.catalogue import entry_of
+    from shoal.methods.method import crowd_of
     from shoal.recipe import Recipe
 
     with working(f"reading {recipe.name}"):

@@ -60,8 +60,8 @@ def release(
     replaced as a whole.
     """
     from shoal.cli.ledger import opened
-    from shoal.methods import beforehand
     from shoal.methods.catalogue import entry_of
+    from shoal.methods.method import beforehand
     from shoal.recipe import Recipe
 
     chosen = Recipe.load(recipe)

@@ -43,7 +43,7 @@ from shoal.log.custody import exposed
 from shoal.log.sqlite import Sqlite
 from shoal.log.store import Log
 from shoal.log.witness import Witness
-from shoal.methods import Method, Progress, require_people
+from shoal.methods.method import Method, Progress, require_people
 from shoal.privacy.promises import DifferentialPrivacy, Promise
 from shoal.releases.certificate import Certificate, plain
 from shoal.releases.facts import Entered

@@ -34,7 +34,6 @@ __all__ = [
     "Job",
     "Method",
     "Progress",
-    "Schema",
     "beforehand",
     "begin",
     "conjunction",

@@ -20,12 +20,13 @@ from shoal.chance import Chance
 from shoal.counts import Counts, group, smallest
 from shoal.data import free_memory
 from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.schema import Schema
 from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, HierarchyError, InfeasibleError, ParameterError
 from shoal.lattice import Lattice
-from shoal.methods import Job, Progress, Schema, begin, conjunction, protected, syntactic
 from shoal.methods.axes import Axis, axis_of
 from shoal.methods.entry import AsViews, Entry
+from shoal.methods.method import Job, Progress, begin, conjunction, protected, syntactic
 from shoal.privacy.models import DeltaPresence, KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise, SemanticAnonymity
 from shoal.releases.certificate import certify

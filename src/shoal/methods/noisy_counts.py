@@ -17,20 +17,20 @@ from shoal.arguments import keep, typed
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.schema import Schema
 from shoal.data.tables import Table
 from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, whole
-from shoal.methods import (
+from shoal.methods.entry import Entry
+from shoal.methods.method import (
     Job,
     Progress,
-    Schema,
     begin,
     delta_concerns,
     granularity_lost,
     require_bound,
 )
-from shoal.methods.entry import Entry
 from shoal.privacy.calculus import Definition, definition_of, delta_of, per_row
 from shoal.privacy.noise import ONE, NoisyCountParameters, noise_scale, noisy_count_parameters
 from shoal.privacy.promises import DifferentialPrivacy, SemanticAnonymity

@@ -17,16 +17,16 @@ import numpy as np
 from shoal.arguments import keep, typed
 from shoal.chance import Chance
 from shoal.data.hierarchy.texts import ANY
-from shoal.data.schema import Role
+from shoal.data.schema import Role, Schema
 from shoal.data.tables import Table
 from shoal.errors import HierarchyError, InfeasibleError, ParameterError, TooLargeError, listed
 from shoal.exact.numbers import Exact, fraction
 from shoal.lattice import Groups, Lattice, Node
 from shoal.lattice.optimum import Evaluation, Optimum, SmallGroups
 from shoal.measure.loss import LOSSES, Columnwise, Loss, Weights, normalised
-from shoal.methods import (
+from shoal.methods.entry import AsViews, Entry
+from shoal.methods.method import (
     Progress,
-    Schema,
     begin,
     conjunction,
     level_ranges,
@@ -34,7 +34,6 @@ from shoal.methods import (
     silent,
     syntactic,
 )
-from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.models import KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise
 from shoal.releases.certificate import certify

@@ -10,10 +10,11 @@ from typing import ClassVar
 
 from shoal.arguments import keep, typed
 from shoal.chance import Chance
+from shoal.data.schema import Schema
 from shoal.data.tables import Table
 from shoal.exact.numbers import Exact, fraction
-from shoal.methods import Progress, Schema, begin
 from shoal.methods.entry import Entry
+from shoal.methods.method import Progress, begin
 from shoal.privacy.promises import Promise, Sampled
 from shoal.releases.certificate import certify
 from shoal.releases.facts import Facts

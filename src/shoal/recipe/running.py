@@ -28,7 +28,7 @@ from shoal.recipe.schema import BUILDERS, METHODS, MODELS, Choice, Choices, Cont
 
 if TYPE_CHECKING:
     from shoal.ledger import Ledger
-    from shoal.methods import Method, Progress
+    from shoal.methods.method import Method, Progress
     from shoal.privacy.promises import Promise
     from shoal.releases.certificate import Certificate
     from shoal.releases.release import Release

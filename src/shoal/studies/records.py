@@ -16,7 +16,7 @@ import numpy.typing as npt
 from shoal.chance import Chance
 from shoal.data.tables import Table
 from shoal.lattice import Node
-from shoal.methods import Progress
+from shoal.methods.method import Progress
 from shoal.methods.personal import People, Personal, Solver
 from shoal.methods.personal.crowds import Chosen, comparable
 from shoal.methods.personal.exact import lowest

@@ -22,7 +22,7 @@ from shoal.errors import ParameterError, TooLargeError
 from shoal.exact.numbers import Exact, fraction, whole
 from shoal.lattice import Lattice, Node
 from shoal.measure.loss import LOSSES
-from shoal.methods import Method, Progress, people_of, require_people, silent
+from shoal.methods.method import Method, Progress, people_of, require_people, silent
 from shoal.methods.optimal import search
 from shoal.methods.personal import People, Personal
 from shoal.methods.personal.crowds import Wanted, comparable

@@ -22,8 +22,8 @@ from shoal.data.hierarchy.texts import Axis, Texts
 from shoal.data.kinds import Kind
 from shoal.errors import HierarchyError, InfeasibleError, InputError
 from shoal.measure import utility
-from shoal.methods import Method
 from shoal.methods.axes import axis_of
+from shoal.methods.method import Method
 from shoal.privacy.models import DistinctDiversity, KAnonymity
 from shoal.releases.release import Release
 from shoal.views import Register

@@ -9,7 +9,7 @@ import shoal
 from shoal import KDGS, Columns, KAnonymity, Mondrian, NoisyCounts
 from shoal.data.hierarchy import Hierarchy, suppress
 from shoal.data.kinds import Kind
-from shoal.methods import Method
+from shoal.methods.method import Method
 from shoal.releases.verification import verify
 from tests.releases.verification.forging import Change, Content, forge
 

@@ -19,15 +19,16 @@ from shoal.chance import Chance
 from shoal.counts import Counts, group, smallest
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
+from shoal.data.schema import Schema
 from shoal.data.tables import Role, Table
 from shoal.errors import InfeasibleError, ParameterError, listed, plural
 from shoal.exact.numbers import Exact, whole
 from shoal.measure.buckets import excluded
-from shoal.methods import Progress, Schema, begin
 from shoal.methods.buckets.filling import assigned, fakes, mixed, with_room
 from shoal.methods.buckets.hiding import Hiding
 from shoal.methods.buckets.settings import Search, Setting, Solver, fitting
 from shoal.methods.entry import AsViews, Entry
+from shoal.methods.method import Progress, begin
 from shoal.privacy.limits import BucketLimits, Limits
 from shoal.releases.certificate import Certificate, certify
 from shoal.releases.facts import Facts

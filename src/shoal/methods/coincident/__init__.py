@@ -22,11 +22,11 @@ from shoal.chance import Chance
 from shoal.counts import Codes, Counts, group, ranks, smallest
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
+from shoal.data.schema import Schema
 from shoal.data.tables import Role, Table
 from shoal.errors import InfeasibleError, ParameterError, listed, plural
 from shoal.exact.numbers import whole
 from shoal.lattice import Lattice
-from shoal.methods import Progress, Schema, begin, conjunction, short_names, syntactic
 from shoal.methods.axes import Axis, axis_of
 from shoal.methods.coincident.grouping import ORDERS, Order, Runs, by_curve, by_splits, in_order
 from shoal.methods.coincident.schemes import (
@@ -38,6 +38,7 @@ from shoal.methods.coincident.schemes import (
     shaped,
 )
 from shoal.methods.entry import AsViews, Entry
+from shoal.methods.method import Progress, begin, conjunction, short_names, syntactic
 from shoal.privacy.models import DeltaPresence, Model, bound, holds_all
 from shoal.privacy.promises import Coincidence, Promise
 from shoal.releases.certificate import Certificate, certify

@@ -14,16 +14,16 @@ from typing import Any, ClassVar
 from shoal.arguments import described, keep, typed, typed_but
 from shoal.chance import Chance
 from shoal.data.kinds import Key, Kind
-from shoal.data.schema import ROW
+from shoal.data.schema import ROW, Schema
 from shoal.data.tables import Role, Table
 from shoal.errors import ParameterError, listed, plural
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, fraction, whole
-from shoal.methods import Job, Progress, Schema, begin, delta_concerns, require_bound
 from shoal.methods.columns.long import RECORD, Long
 from shoal.methods.columns.schemas import ASSOCIATION, Groups, clustered, noise_of
 from shoal.methods.columns.wide import COLUMN_GROUP, Wide
 from shoal.methods.entry import Entry
+from shoal.methods.method import Job, Progress, begin, delta_concerns, require_bound
 from shoal.methods.noisy_counts import fixed
 from shoal.privacy.calculus import delta_of, per_row
 from shoal.privacy.noise import NoisyCountParameters, column_parameters

@@ -18,11 +18,11 @@ from shoal.arguments import described, keep, typed_but
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.schema import Schema
 from shoal.data.tables import Role, Table
 from shoal.errors import HierarchyError, InfeasibleError, ParameterError, listed
 from shoal.exact.numbers import whole
 from shoal.lattice import Lattice, Node
-from shoal.methods import Progress, Schema, begin, conjunction, protected, short_names, syntactic
 from shoal.methods.disclosure.rules import descended, first_safe, require_alike
 from shoal.methods.disclosure.spaces import (
     Predicate,
@@ -39,6 +39,7 @@ from shoal.methods.disclosure.spaces import (
     traditional,
 )
 from shoal.methods.entry import AsViews, Entry
+from shoal.methods.method import Progress, begin, conjunction, protected, short_names, syntactic
 from shoal.privacy.models import (
     DeltaPresence,
     DistinctDiversity,

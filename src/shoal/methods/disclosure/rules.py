@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from shoal.errors import InputError
 from shoal.lattice import Groups, Histogram, Lattice, Node
-from shoal.methods import Progress, silent
+from shoal.methods.method import Progress, silent
 from shoal.privacy.models import Model, holds_all
 
 __all__ = ["descended", "first_safe", "parents", "require_alike", "safe_parts"]

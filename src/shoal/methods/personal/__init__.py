@@ -21,11 +21,12 @@ from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.people import require_once
+from shoal.data.schema import Schema
 from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, ParameterError, listed, plural
 from shoal.exact.numbers import Exact, fraction, percent, whole
-from shoal.methods import Progress, Schema, begin, level_ranges
 from shoal.methods.entry import AsViews, Entry
+from shoal.methods.method import Progress, begin, level_ranges
 from shoal.methods.personal.crowds import Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import lowest
 from shoal.methods.personal.models import (

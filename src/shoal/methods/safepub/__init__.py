@@ -19,21 +19,21 @@ from shoal.arguments import keep, typed
 from shoal.chance import Chance
 from shoal.counts import Counts, group
 from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.schema import Schema
 from shoal.data.tables import Role, Table
 from shoal.errors import HierarchyError, ParameterError, listed
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, fraction, printed, whole
 from shoal.lattice import Node
-from shoal.methods import (
+from shoal.methods.entry import Entry
+from shoal.methods.method import (
     Job,
     Progress,
-    Schema,
     begin,
     delta_concerns,
     granularity_lost,
     require_bound,
 )
-from shoal.methods.entry import Entry
 from shoal.methods.safepub.scores import SCORES, Candidates, candidates
 from shoal.methods.safepub.search import COUNTING, STEPS, ramped, sampled_k, select, walk
 from shoal.privacy.calculus import (
