@@ -22,7 +22,12 @@ from shoal.releases.verification import differential
 from shoal.releases.verification.claims import Claims, is_name_list, is_table_or_none
 from shoal.releases.verification.differential import DifferentialClaim, first_likely_size
 from shoal.releases.verification.labels import places
-from shoal.releases.verification.levels import fixed_level_faults, level_trust, rows_per_person
+from shoal.releases.verification.levels import (
+    fixed_level_faults,
+    level_trust,
+    levelless_faults,
+    rows_per_person,
+)
 from shoal.releases.verification.method import MethodCheck, OpenEnd
 from shoal.releases.verification.noisy_counts import count_is_free
 from shoal.releases.verification.numbers import (
@@ -324,6 +329,7 @@ def _computed_faults(record: ColumnsClaim) -> Iterator[str]:
 
 def released(record: ColumnsClaim, tables: ReleasedTables) -> Iterator[str]:
     """Whether every row has values of its own group only, and every projection is there k times."""
+    yield from levelless_faults(record.claims, tables.hierarchies)
     table = tables.table
     if not _has_columns(record, list(table.names)):
         yield "the columns are not those of the schema"

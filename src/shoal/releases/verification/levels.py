@@ -17,6 +17,7 @@ __all__ = [
     "has_level_of_each",
     "hierarchies_missing",
     "level_trust",
+    "levelless_faults",
     "rows_per_person",
 ]
 
@@ -37,6 +38,16 @@ def fixed_level_faults(claims: Claims, fixed: Mapping[str, int]) -> Iterator[str
     for column in claims.columns:
         if column.has_any_hierarchy and column.name not in levels:
             yield f"column {column.name!r} has a hierarchy, and the certificate gives it no level"
+
+
+def levelless_faults(claims: Claims, given: Mapping[str, Hierarchy]) -> Iterator[str]:
+    """Whether every released column for which a hierarchy is at hand has a level.
+
+    Without one, the values of a column would not be looked up in its hierarchy.
+    """
+    for name in claims.names:
+        if name in given and name not in claims.levels:
+            yield f"column {name!r} has a hierarchy, and the certificate gives it no level"
 
 
 def bounded_level_faults(

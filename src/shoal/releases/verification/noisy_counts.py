@@ -16,7 +16,12 @@ from shoal.privacy.promises import SemanticAnonymity
 from shoal.releases.verification import differential
 from shoal.releases.verification.claims import Claims
 from shoal.releases.verification.differential import DifferentialClaim, first_likely_size
-from shoal.releases.verification.levels import fixed_level_faults, level_trust, rows_per_person
+from shoal.releases.verification.levels import (
+    fixed_level_faults,
+    level_trust,
+    levelless_faults,
+    rows_per_person,
+)
 from shoal.releases.verification.method import MethodCheck, OpenEnd
 from shoal.releases.verification.numbers import StatedEpsilon, noise_scale
 from shoal.releases.verification.reading import ReleasedTables
@@ -53,6 +58,7 @@ class RepeatedRows:
 
     def released(self, tables: ReleasedTables) -> Iterator[str]:
         """Whether every distinct row is released at least k times."""
+        yield from levelless_faults(self.claims, tables.hierarchies)
         table = tables.table
         names = list(table.names)
         if self.counted and names[-1:] != [_COUNT]:
