@@ -1,5 +1,6 @@
-"""Shoal: tables about people, released so that the promise holds against someone who knows the
-algorithm.
+"""Shoal releases tables about people without exposing anybody.
+
+The promise holds even against someone who knows the algorithm.
 
 This page lists everything public. Importing it is light: each name loads its room when it is first
 used.

@@ -1,5 +1,6 @@
-"""What public functions and classes take, checked by their annotations. Uses `errors`; every room
-may use it.
+"""Check what public functions and classes take, by their annotations.
+
+Uses `errors`; every room may use it.
 
 `typed` refuses an argument of the wrong type before anything is done with it, in one way
 everywhere. It looks at types only: ranges, and which names are known, are checked where they
@@ -58,8 +59,9 @@ _HINTS = {
 
 
 def typed(thing: Thing) -> Thing:
-    """A function, or a class with its public methods, that refuses arguments of the wrong type with
-    a ParameterError.
+    """Make a function, or a class with its public methods, check the types of its arguments.
+
+    An argument of the wrong type raises ParameterError.
 
     >>> @typed
     ... def repeated(text: str, times: int = 2) -> str:
@@ -74,8 +76,9 @@ def typed(thing: Thing) -> Thing:
 
 
 def typed_but(*own: str) -> Callable[[Thing], Thing]:
-    """As `typed`, but for some arguments, which the function or class looks at itself and says more
-    about.
+    """As `typed`, except for some arguments.
+
+    The function or class checks these itself, with a message that says more.
     """
 
     def decorate(thing: Thing) -> Thing:
@@ -105,8 +108,9 @@ def typed_fields(thing: type[Made]) -> type[Made]:
 
 
 def keep(thing: Any, **values: Any) -> None:
-    """Fill the fields of a frozen dataclass from its constructor: all of them, each with what is
-    kept of its argument.
+    """Fill the fields of a frozen dataclass from its constructor.
+
+    Every field is given, with the converted value of its argument.
     """
     names = {field.name for field in fields(thing)}
     if names != values.keys():
@@ -148,8 +152,9 @@ def _checked(function: Any, own: tuple[str, ...] = ()) -> Any:
 
 
 def _hint(annotation: Any, names: dict[str, Any]) -> Any:
-    """An annotation that is a text as the type it means; any type where only a type checker knows
-    that one.
+    """The type that an annotation means, also where it is written as a text.
+
+    Any type where only a type checker knows it.
     """
     if not isinstance(annotation, str):
         return annotation
@@ -200,8 +205,9 @@ _FITS: dict[Any, Callable[[Any], bool]] = {
 
 
 def _is_list(value: Any, origin: Any) -> bool:
-    """Whether a value holds others, in an order where one is wanted: not a text, which would be
-    taken letter by letter.
+    """Whether a value holds others, in an order where one is wanted.
+
+    A text does not count: it would be taken letter by letter.
     """
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         return False
@@ -213,8 +219,9 @@ def _is_list(value: Any, origin: Any) -> bool:
 
 
 def _misfit(value: Iterable[Any], inner: tuple[Any, ...]) -> str | None:
-    """What does not belong among names, numbers or lists, if anything; not where looking would use
-    them up.
+    """What does not belong among names, numbers or lists, if anything.
+
+    Iterators are not looked at, as that would use them up.
     """
     hint = inner[0] if inner and (len(inner) == 1 or inner[1:] == (...,)) else Any
     checked = hint in (str, int) or get_origin(hint) in _LISTS
@@ -265,8 +272,9 @@ def _choices(hint: Any) -> list[Any]:
 
 
 def _described_against(value: Any, choices: Sequence[Any]) -> str:
-    """The type of an argument, and what it lacks, or has in it, where it is close to what is
-    wanted.
+    """The type of an argument and, where it is nearly right, what is wrong with it.
+
+    That is what it lacks, or what should not be in it.
     """
     for hint in choices:
         origin, inner = get_origin(hint), get_args(hint)

@@ -39,8 +39,9 @@ _DENSE = 2
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Distinct rows: `codes[j][i]` is the code of column j in distinct row i, which occurs
-    `count[i]` times.
+    """The distinct rows of a table, and how often each occurs.
+
+    `codes[j][i]` is the code of column j in distinct row i, which occurs `count[i]` times.
 
     Rows are in the order of their codes, so equal tables give equal counts whatever the order of
     their rows. `cards[j]` bounds the codes of column j: the size of its declared domain, or of what
@@ -141,8 +142,9 @@ def last_of_runs(
 
 
 def packs_of(cards: Sequence[int], most: int = PACK) -> list[range]:
-    """Runs of neighbouring columns with at most that many combinations of codes each; a column with
-    more stands alone.
+    """Runs of neighbouring columns with at most `most` combinations of codes each.
+
+    A column with more is a run alone.
     """
     packs, start, size = [], 0, 1
     for column, card in enumerate(cards):
@@ -154,8 +156,9 @@ def packs_of(cards: Sequence[int], most: int = PACK) -> list[range]:
 
 
 def ranks(columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int]) -> npt.NDArray[np.intp]:
-    """For every row the rank of its codes among the distinct ones, whatever the number of
-    combinations.
+    """For every row, the rank of its codes among the distinct ones.
+
+    The number of combinations does not matter.
     """
     return np.unique(_wide_keys(columns, cards), return_inverse=True)[1]
 
@@ -163,8 +166,9 @@ def ranks(columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int]) -> n
 def _wide_keys(
     columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int]
 ) -> npt.NDArray[np.int64]:
-    """One integer per row that orders rows by their codes, also where combinations of codes do not
-    fit one: keys are replaced by their ranks on the way.
+    """One integer per row that orders rows by their codes.
+
+    Where combinations of codes do not fit an integer, keys are replaced by their ranks on the way.
     """
     key, distinct = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64), 1
     for column, card in zip(columns, cards, strict=True):

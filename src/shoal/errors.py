@@ -137,8 +137,9 @@ class ShoalError(Exception):
         return f"{problem}; {spelled(self.fix, spelling)}" if self.fix else problem
 
     def at(self, where: str, spelling: Spelling | None = None) -> Self:
-        """The same error, at a place that the caller knows; a place that it has already is inside
-        that one.
+        """The same error, at a place that the caller knows.
+
+        A place that the error already has is inside that one.
 
         spelling: how parameters are written there, if that is not the door's business
         """

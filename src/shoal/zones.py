@@ -1,5 +1,6 @@
-"""What only the owner may know says so wherever it is shown. Uses nothing; rooms that compute such
-things use it.
+"""The mark of what only the owner may know, wherever it is shown.
+
+Uses nothing; rooms that compute such things use it.
 
 A notebook prints whatever a cell ends with, and notebooks are passed on: figures about the input
 that no budget paid for carry the mark in their `repr`.

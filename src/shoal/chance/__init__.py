@@ -1,5 +1,6 @@
-"""Exact randomness from the operating system. Uses `errors`; nothing else in the house draws a
-random number.
+"""Exact randomness from the operating system.
+
+Uses `errors`. No other room draws a random number.
 """
 
 from shoal.chance.source import Chance, Seeded

@@ -103,8 +103,9 @@ class Chance:
         return drawn[:size]
 
     def weighted(self, sums: Wide) -> int:
-        """A place, each with a probability in proportion to what it adds to these sums, whole
-        numbers that never fall.
+        """A place, each with a probability in proportion to its weight.
+
+        `sums` are the running totals of the weights: whole numbers that never fall.
         """
         return int(np.searchsorted(sums, self.below(int(sums[-1])), side="right"))
 
@@ -130,8 +131,9 @@ class Chance:
         return order
 
     def choice(self, n: int, size: int) -> Wide:
-        """A uniform choice of `size` different integers from 0 to n - 1, in uniform order; n may be
-        beyond any array.
+        """A uniform choice of `size` different integers from 0 to n - 1, in uniform order.
+
+        n may be larger than any array.
         """
         if not 0 <= size <= n:
             raise ParameterError(f"cannot choose {size} of {n}", f"choose 0 to {n}")
@@ -150,8 +152,7 @@ class Chance:
             chosen = np.concatenate([chosen, more])
 
     def choices(self, sizes: Ints, most: int) -> Bools:
-        """Which members a uniform choice of at most `most` from each of several groups has,
-        independent between the groups.
+        """Choose at most `most` members of each group uniformly, independently between groups.
 
         The members of all groups, of these sizes, stand one after the other.
         """
@@ -243,8 +244,9 @@ class Chance:
         return successes
 
     def _looked_up(self, trials: Ints, probability: Fraction) -> Ints:
-        """Binomial draws of a few trials: a uniform number's place among the cumulative
-        probabilities.
+        """Binomial draws of a few trials.
+
+        Each is a uniform number's place among the cumulative probabilities.
 
         Its first bits decide in nearly all cases, by a table; where a cumulative probability has
         the same first bits, more bits are drawn until they differ.
@@ -266,8 +268,7 @@ class Chance:
         return successes
 
     def _place(self, drawn: int, cumulative: Sequence[Fraction]) -> int:
-        """How many of the cumulative probabilities a uniform number with these first bits is not
-        below.
+        """The number of cumulative probabilities that a uniform number with these first bits reaches.
         """
         bits = _FIRST
         while True:
@@ -392,8 +393,9 @@ class Chance:
         return odd
 
     def _runs(self, size: int) -> Ints:
-        """How many times in a row a coin of probability e⁻¹ falls on heads: g times or more with
-        probability e^−g.
+        """How many times in a row a coin of probability e⁻¹ falls on heads.
+
+        It is g times or more with probability e^−g.
         """
         runs = np.zeros(size, dtype=np.int64)
         running = np.arange(size)
@@ -431,8 +433,9 @@ class Chance:
     # Selections
 
     def permute_and_flip(self, scores: Exact, rate: Fraction) -> int:
-        """The index that permute-and-flip selects: candidates come in uniform order, and the first
-        one taken is it.
+        """The index that permute-and-flip selects.
+
+        Candidates come in uniform order, and the first one taken is selected.
 
         A candidate is taken with probability e^−(rate · (best score − its score)).
         """
@@ -466,8 +469,9 @@ class Chance:
         raise InternalError(_NO_BEST)
 
     def exponential(self, scores: Exact, rate: Fraction) -> int:
-        """The index that the exponential mechanism selects: each with probability proportional to
-        e^(rate · score).
+        """The index that the exponential mechanism selects.
+
+        Each has a probability proportional to e^(rate · score).
         """
         whole, multiplied = _scaled(scores)
         rate = _selecting(whole, rate) / multiplied
@@ -503,8 +507,9 @@ class Chance:
 
 
 class Seeded(Chance):
-    """The same draws from a seed: for tests only. A release made with it says that its promise does
-    not hold.
+    """The same draws from a seed: for tests only.
+
+    A release made with it says that its promise does not hold.
     """
 
     private = False
@@ -557,8 +562,9 @@ def _cumulative(trials: int, probability: Fraction) -> list[Fraction]:
 
 
 def _table(cumulative: Sequence[Fraction]) -> npt.NDArray[np.int64]:
-    """For all first bits of a uniform number its place among cumulative probabilities, or `_TIE`
-    where these bits do not decide.
+    """For all first bits of a uniform number, its place among cumulative probabilities.
+
+    It is `_TIE` where these bits do not decide.
     """
     cuts = [value * (1 << _FIRST) for value in cumulative]
     lengths = np.diff([0, *map(math.ceil, cuts), 1 << _FIRST])

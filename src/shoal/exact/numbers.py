@@ -35,8 +35,9 @@ def fraction(
     below: bool = False,
     hint: str = "",
 ) -> Fraction:
-    """The rational that `value` prints as, from `lowest` (or only `above` it) to `highest` (or only
-    `below` it).
+    """The rational that `value` prints as, within bounds.
+
+    It lies between `lowest` and `highest`, or strictly between `above` and `below`.
 
     Else it is a ParameterError, which ends with the `hint`.
 
@@ -60,8 +61,9 @@ def fraction(
 
 
 def whole(value: object, option: str, lowest: int = 1) -> int:
-    """A whole number from `lowest`; else ParameterError. A float is refused even where it is
-    whole.
+    """A whole number of at least `lowest`; else ParameterError.
+
+    A float is refused even where it is whole.
     """
     takes = f"it takes a whole number from {lowest}"
     try:
@@ -78,8 +80,9 @@ def whole(value: object, option: str, lowest: int = 1) -> int:
 
 
 def printed(number: Fraction) -> str:
-    """The shortest exact text: a decimal where there is one, else a quotient; `fraction` reads both
-    back.
+    """The shortest exact text: a decimal where there is one, else a quotient.
+
+    `fraction` reads both back.
 
     >>> printed(Fraction(1, 5)), printed(Fraction(2)), printed(Fraction(1, 3))
     ('0.2', '2', '1/3')
@@ -94,8 +97,9 @@ def printed(number: Fraction) -> str:
 
 
 def short(number: Fraction) -> str:
-    """As `printed`, with an exponent where a small number gets shorter by it; `fraction` reads that
-    back too.
+    """As `printed`, but with an exponent where that makes a small number shorter.
+
+    `fraction` reads that back too.
 
     >>> short(Fraction(1, 10**6)), short(Fraction(1, 100)), short(Fraction(1, 3))
     ('1e-6', '0.01', '1/3')

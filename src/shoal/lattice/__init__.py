@@ -1,5 +1,6 @@
-"""`Lattice` and `Groups`: what becomes of counted rows at every combination of levels. The one hot
-place.
+"""`Lattice` and `Groups`: what becomes of counted rows at every combination of levels.
+
+This is the one hot place.
 """
 
 from shoal.lattice.lattice import Groups, Histogram, Lattice, Node

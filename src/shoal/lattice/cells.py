@@ -35,8 +35,9 @@ DENSE = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class Outer:
-    """The groups that the first axes make by themselves, ascending: what a block of nodes has in
-    common.
+    """The groups that the first axes form alone, in ascending order.
+
+    A block of nodes has them in common.
     """
 
     axes: int
@@ -129,8 +130,9 @@ class Cells:
     # Sums over records
 
     def weigh(self, weights: Sequence[Floats], kept: Sizes) -> float:
-        """The sum over the kept records of the weights of their values; `weights[axis]` is over the
-        axis's codes.
+        """The sum of the weights of the kept records' values.
+
+        `weights[axis]` has one weight for every code of the axis.
         """
         coding = self.coding
         if self.wide is not None:
@@ -235,8 +237,7 @@ class Cells:
         return group_of_rank[rank[groups:]]
 
     def group_of(self, axes: int) -> Index:
-        """For every one of compact cells the number of its group when only the first `axes` axes
-        tell groups apart.
+        """The number of every compact cell's group when only the first `axes` axes separate groups.
         """
         if self.wide is not None:
             separating = []

@@ -241,8 +241,9 @@ class Coding:
         kind: type[np.integer] = np.intp,
         left_out: int | None = None,
     ) -> tuple[npt.NDArray[Any], int]:
-        """For every value of a pack at the fine levels its number at the coarse ones, and how many
-        numbers there are.
+        """For every value of a pack at the fine levels, its number at the coarse ones.
+
+        The second result is how many numbers there are.
 
         One axis may be left out.
         """
@@ -292,8 +293,9 @@ class Coding:
         return self._summed.put(same, weights, total)
 
     def weigh_keys(self, keys: Index, weights: Sequence[Floats], cards: Sequence[int]) -> Floats:
-        """The sum of the weights of every key's codes; `weights` may be of the first axes only, and
-        then so are the keys.
+        """The sum of the weights of every key's codes.
+
+        Where `weights` are of the first axes only, so are the keys.
         """
         cards = cards[: len(weights)]
         split = middle(tuple(cards))

@@ -32,8 +32,9 @@ Ints = npt.NDArray[np.int64]
 @owner_only
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """How often each value of a carried column occurs in each group: entry i says `count[i]` times
-    `value[i]` in `group[i]`.
+    """How often each value of a carried column occurs in each group.
+
+    Entry i says that `value[i]` occurs `count[i]` times in `group[i]`.
 
     Entries are in the order of group, then value; only counts above 0 have one.
     """
@@ -140,8 +141,9 @@ class Lattice:
         return Groups(self, self.rollup.cells(levels))
 
     def walk(self) -> Iterator["Groups"]:
-        """The groups of every node, each rolled up from those of a node one level finer; in no
-        order to rely on.
+        """The groups of every node, each rolled up from those of a node one level finer.
+
+        The order of the nodes is not defined.
         """
         low = self.rollup.levels_of(self.bottom)
         high = self.rollup.levels_of(self.top)
@@ -154,8 +156,9 @@ class Lattice:
         return self._rollup(())
 
     def seen(self, weights: Sequence[Sequence[Floats]]) -> Sequence[Sequence[Floats]]:
-        """Weights by column, level and code as weights by axis, level and code that occurs; made
-        once for the same weights.
+        """Weights by column, level and code as weights by axis, level and occurring code.
+
+        They are made once for the same weights.
         """
         if self._seen is not None and self._seen[0] is weights:
             return self._seen[1]
@@ -214,14 +217,16 @@ class Groups:
 
     @property
     def cells(self) -> Sizes:
-        """The sizes as they were rolled up, empty cells among them: cheaper than `sizes` where only
-        sums are wanted.
+        """The sizes as rolled up, including empty cells.
+
+        Cheaper than `sizes` where only sums are wanted.
         """
         return self._raw.sizes
 
     def weigh_cells(self, weights: Sequence[Sequence[Floats]], kept: Sizes) -> float:
-        """`weigh` for numbers of `cells`; `weights[j][l][c]` weighs code c of column j at level
-        l.
+        """`weigh`, but with `kept` for `cells`.
+
+        `weights[j][l][c]` weighs code c of column j at level l.
         """
         by_axis = zip(self.lattice.seen(weights), self._raw.levels, strict=True)
         return self._raw.weigh([by_level[level] for by_level, level in by_axis], kept)
@@ -255,8 +260,9 @@ class Groups:
         return self.find(codes)
 
     def find(self, codes: Sequence[Codes]) -> Ints:
-        """The group of each of some rows, given their codes in every column at the node's level;
-        each must be in one.
+        """The group of each of some rows, given their codes in every column at the node's level.
+
+        Every row must be in a group.
         """
         return self._cells.find(codes)
 
@@ -269,16 +275,18 @@ class Groups:
         return real[self._cells.codes(axis)].astype(kind)
 
     def marginal(self, column: int, kept: Ints | None = None) -> Ints:
-        """How many records have each value of a column at the node's level; `kept` replaces the
-        sizes (0 drops a group).
+        """How many records have each value of a column at the node's level.
+
+        `kept` replaces the sizes (0 drops a group).
         """
         weights = self._cells.sizes if kept is None else kept
         cardinality = self.lattice.hierarchies[column].cardinality(self.node[column])
         return np.bincount(self.codes(column), weights, cardinality).astype(np.int64)
 
     def weigh(self, weights: Sequence[Floats], kept: Ints | None = None) -> float:
-        """The sum over records of the weights of their values: `weights[j][c]` weighs code c of
-        column j.
+        """The sum over records of the weights of their values.
+
+        `weights[j][c]` weighs code c of column j.
         """
         rollup = self.lattice.rollup
         by_axis = []
@@ -291,8 +299,9 @@ class Groups:
         return self._cells.weigh(by_axis, sizes)
 
     def histogram(self, name: str) -> Histogram:
-        """How often each value of a carried column occurs in each group; made once, since several
-        models may ask.
+        """How often each value of a carried column occurs in each group.
+
+        It is made once, since several models may ask.
         """
         if name not in self._histograms:
             self._histograms[name] = self._histogram(name)

@@ -50,8 +50,9 @@ SOME = 400
 
 
 class Evaluation(NamedTuple):
-    """How many records a node suppresses and what that adds to its loss; and of both what every
-    finer node adds at least.
+    """How many records a node suppresses, and what that adds to its loss.
+
+    The `lasting` fields are lower bounds on both for every finer node.
     """
 
     suppressed: float
@@ -241,8 +242,9 @@ class Optimum:
         return self._numbers.node(int(self._numbers.codes[place]))
 
     def evaluate(self, node: Levels, nodes: Index | None = None) -> float:
-        """The loss of a node; what it tells about finer ones among the given nodes, or all, is
-        kept.
+        """The loss of a node.
+
+        What follows for finer nodes, of those given or of all, is noted.
         """
         if node not in self.losses:
             bound = self._take(node, self._evaluate(node))
@@ -250,8 +252,10 @@ class Optimum:
         return self.losses[node]
 
     def _descend(self) -> None:
-        """A good start: from the top, the first step that loses less, those tried first that would
-        lose least.
+        """Find a good start: descend from the top by steps that lose less.
+
+        Steps are tried in the order of what they would lose without suppression; the first that loses
+        less is taken.
         """
         here = self.high
         self.evaluate(here)
@@ -281,8 +285,9 @@ class Optimum:
         return np.asarray(least <= self.best + self.tie, dtype=np.bool_)
 
     def _search(self) -> None:
-        """Bound boxes of open nodes by their coarsest corners and split them, until no open node is
-        left.
+        """Bound boxes of open nodes by their coarsest corners, and split them.
+
+        This ends when no open node is left.
         """
         nodes: Index = np.arange(len(self.plain))
         # The number of every open node's box, ascending.
@@ -303,8 +308,9 @@ class Optimum:
                 self._bounded(list(chain.from_iterable(bounds)), nodes)
 
     def _parts(self, asks: list[Ask]) -> list[list[Ask]]:
-        """What threads do side by side in a round; nodes that can be sorted together stay
-        together.
+        """What threads do side by side in a round.
+
+        Nodes that can be sorted together stay together.
         """
         if self._large:
             return [[ask] for ask in asks[-FEW:]]
@@ -315,8 +321,9 @@ class Optimum:
         return [part for part in (asks[:half], asks[half:]) if part]
 
     def _bounded(self, bounded: Sequence[tuple[Levels, float | Evaluation]], nodes: Index) -> None:
-        """Keep bounds on nodes, and what follows for the open ones; those that may be the best are
-        evaluated.
+        """Note bounds on nodes, and what follows for the open ones.
+
+        Nodes that may be the best are evaluated.
 
         With a group size, the number of suppressed records is enough for a bound: each costs what
         the cheapest one would.
@@ -339,8 +346,10 @@ class Optimum:
             self.progress(len(self.known), len(self.plain))
 
     def _corners(self, nodes: Index, box: Index, known: Codes) -> tuple[Index, Index, list[Ask]]:
-        """Boxes split until no coarsest corner of one is known; the open nodes in the order of
-        their boxes, and the corners.
+        """Split boxes until none has a coarsest corner that is known.
+
+        Gives the open nodes in the order of their boxes, the boxes' numbers, and what to ask about the
+        corners.
         """
         while True:
             starts = np.flatnonzero(np.diff(box, prepend=-1))
@@ -364,8 +373,9 @@ class Optimum:
             box = box[order]
 
     def _coarsest(self, codes: Codes, starts: Index) -> tuple[Codes, Index, Floats]:
-        """The coarsest corner of every box, the free axis to split it along, and how much that
-        merges: −∞ where the box has only one node.
+        """The coarsest corner of every box, and the free axis to split the box along.
+
+        The third result is how much that merges: −∞ where the box has only one node.
         """
         corner = np.zeros(len(starts), dtype=np.int64)
         split = np.zeros(len(starts), dtype=np.intp)
@@ -390,8 +400,9 @@ class Optimum:
         return list(zip(nodes, axes.values(), strict=True))
 
     def _bound(self, asks: Sequence[Ask]) -> list[tuple[Levels, float | Evaluation]]:
-        """What nodes, and those a level finer on an axis, lose, or with a group size at least how
-        many records.
+        """What nodes, and those one level finer on an axis, lose.
+
+        With a group size, it is only a lower bound on the number of suppressed records.
         """
         rule = self._rule
         if not isinstance(rule, SmallGroups):

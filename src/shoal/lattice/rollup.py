@@ -84,8 +84,9 @@ class Rollup:
         return walk(self._tables, low, high)
 
     def below(self, asks: Iterable[Ask], k: int) -> Iterator[Cells]:
-        """The groups with fewer than k records, and no others, of every node asked for: what a
-        limit of k costs.
+        """The groups with fewer than k records, and no others, of every node asked for.
+
+        They show what a limit of k costs.
 
         Where an axis is asked for along with a node, the node one level finer on it comes too, for
         little more than the price of one. Nodes come in no order to rely on.
@@ -95,8 +96,7 @@ class Rollup:
     def masses(
         self, asks: Iterable[Ask], k: int, penalty: Callable[[Sizes], Sizes]
     ) -> Iterator[tuple[Levels, float]]:
-        """For every node that `below` would give, a sum over its groups that depends on their sizes
-        only.
+        """For every node that `below` would give, a sum over its groups by their sizes.
 
         `penalty` gives what groups of these sizes add; from k on it is 0, whatever the size.
         """

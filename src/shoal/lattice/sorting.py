@@ -30,8 +30,9 @@ BATCH = 1 << 18
 
 
 class _Batch(NamedTuple):
-    """Nodes whose groups can be found by sorting together: from one table, at the same level on an
-    axis, by one kind of key.
+    """Nodes whose groups can be found by sorting together.
+
+    They come from one table, are at the same level on an axis, and have one kind of key.
     """
 
     table: GroupTable
@@ -130,8 +131,9 @@ class Sorting:
                 yield from zip(groups.nodes, sums.tolist(), strict=True)
 
     def _batches(self, asks: Iterable[Ask], k: int) -> Iterator[Cells | _Batch]:
-        """The groups of nodes that have few, and the others in batches that can be sorted
-        together.
+        """The groups of nodes that have few, and the other nodes in batches.
+
+        The nodes of a batch can be sorted together.
         """
         tables = self._tables
         alike: dict[tuple[int, Kind, int | None, int], _Batch] = {}
@@ -245,8 +247,7 @@ class Sorting:
     def _tallied(
         self, batch: _Batch, written: _Written, bends: npt.NDArray[Any]
     ) -> Iterator[tuple[Levels, float]]:
-        """A sum over the groups of the nodes of a batch, and of those one level coarser on its
-        axis.
+        """A sum over the groups of a batch's nodes, and of those one level coarser on its axis.
 
         The table has a row for every record. Among sorted keys, a group of c has c − d pairs of
         equal keys at distance d, if c > d; so sums of such pairs, weighed by how a function of c
@@ -263,8 +264,9 @@ class Sorting:
     # Keys
 
     def _keys(self, batch: _Batch, written: _Written) -> Unsigned:
-        """The rows' keys at the nodes of a batch, a line for each node, with the codes of its axis
-        last.
+        """The rows' keys at the nodes of a batch, one line per node.
+
+        The codes of the batch's axis come last.
         """
         coding = self._coding
         table = batch.table
@@ -304,8 +306,9 @@ class Sorting:
 
 
 def _pairs(keys: Unsigned, same: npt.NDArray[np.bool_], bends: npt.NDArray[Any]) -> list[float]:
-    """For every line of sorted keys the pairs of equal ones, weighed by the bend at their
-    distance; `same` is to write to.
+    """For every line of sorted keys, the pairs of equal ones, weighed by the bend at their distance.
+
+    `same` is scratch space.
     """
     nodes, rows = keys.shape
     sums = [float(rows * bends[0])] * nodes

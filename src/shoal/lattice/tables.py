@@ -79,8 +79,9 @@ class GroupTable:
         return self.sizes.nbytes + sum(codes.nbytes for _, codes in self.packs)
 
     def single(self, k: int) -> "GroupTable | None":
-        """The table with a row for every record, k for larger cells; None if that would be many
-        more rows.
+        """The table with a row for every record, or k rows for larger cells.
+
+        None if that would be many more rows.
         """
         if k not in self._single:
             self._single[k] = self._repeated(k)
@@ -102,8 +103,9 @@ class GroupTable:
 
 
 class Scratch:
-    """Arrays to write to, each thread's own: new ones would have the system hand out memory each
-    time.
+    """Arrays to write to, separate for each thread.
+
+    New arrays would make the system hand out memory each time.
     """
 
     def __init__(self) -> None:
@@ -253,8 +255,9 @@ class GroupTables:
     # Which tables are made and kept
 
     def nearest(self, levels: Levels) -> GroupTable:
-        """The smallest table at least as fine as a node; an intermediate one is made once it would
-        have paid.
+        """The smallest table that is at least as fine as a node.
+
+        An intermediate one is made once it would have paid off.
         """
         table = self._smallest(levels)
         if table.rows <= SMALL:
@@ -280,8 +283,9 @@ class GroupTables:
         return kept.tables[int(usable[kept.rows[usable].argmin()])]
 
     def _intermediate(self, fine: Levels, coarse: Levels, rows: float) -> Levels | None:
-        """The node between two estimated at no more than `rows` groups, by the steps that merge
-        most; None if there is none.
+        """The node between two that is estimated at no more than `rows` groups.
+
+        It is reached by the steps that merge most; None if there is none.
         """
         estimates = self.estimates
         if estimates.groups_at(coarse) > rows:
@@ -316,8 +320,9 @@ class GroupTables:
         return True
 
     def _shared(self, table: GroupTable, step: Levels) -> GroupTable:
-        """A table to make an intermediate one from: where a large one is asked for several, what
-        two of them have in common.
+        """A table to make an intermediate one from.
+
+        Where several are made from a large one, it is what two of them have in common.
         """
         if table.rows < LARGE:
             return table

@@ -34,8 +34,9 @@ def walk(tables: GroupTables, low: Levels, high: Levels) -> Iterator[Cells]:
 
 
 def _walk(tables: GroupTables, cells: Cells, axis: int, high: Levels) -> Iterator[Cells]:
-    """All nodes at the levels of the cells before an axis, and at their levels or higher from
-    that axis on.
+    """All nodes between the levels of some cells and the highest, with the first axes fixed.
+
+    Axes before `axis` stay at the level of the cells; the others are at that level or higher.
     """
     if axis == len(tables.coding.axes):
         yield cells
@@ -54,8 +55,9 @@ def _walk(tables: GroupTables, cells: Cells, axis: int, high: Levels) -> Iterato
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """The sizes of groups as an array over the inner axes, and last over the groups of the outer
-    ones.
+    """The sizes of groups as an array over the inner axes.
+
+    Its last dimension is over the groups of the outer axes.
     """
 
     coding: Coding
@@ -107,8 +109,9 @@ class _Block:
             yield Cells(self.coding, here, arrays[inner].reshape(-1), outer=self.outer)
 
     def _raised(self, array: Sizes, dimension: int, level: int) -> Sizes:
-        """The array with one axis raised to a level: values are in tree order, so those that merge
-        are slices.
+        """The array with one axis raised to a level.
+
+        Values are in tree order, so those that merge are slices.
         """
         axis = self.outer.axes + dimension
         step = self.coding.between(axis, level - 1, level)

@@ -1,5 +1,6 @@
-"""What the entries of a ledger add up to: the budget, what is spent and what is left. Uses
-`entries`; `Ledger` uses it.
+"""What the entries of a ledger add up to: the budget, what is spent and what is left.
+
+Uses `entries`; `Ledger` uses it.
 
 Sums are plain composition: releases with (ε₁, δ₁) and (ε₂, δ₂) are (ε₁ + ε₂, δ₁ + δ₂) together, by
 the standard and by the probabilistic definition, also where the data changed in between. A release

@@ -1,5 +1,6 @@
-"""What the entries of a ledger say: a frozen record per kind of entry, to JSON and back. Uses
-`log`; `account` adds them up and `book` writes them.
+"""What the entries of a ledger say: a frozen record per kind of entry, to JSON and back.
+
+Uses `log`; `account` adds them up and `book` writes them.
 
 Numbers are exact, and texts in JSON. The secret key of a ledger is a fact of its first entry that
 no record has: it is for fingerprints alone.
@@ -449,8 +450,11 @@ class LedgerEntry(Generic[F]):
 
     @property
     def what(self) -> str:
-        """The kind of entry: "created", "budget", "gamma", "reserved", "completed", "refused",
-        "remembered" or "adopted"."""
+        """The kind of entry.
+
+        One of "created", "budget", "gamma", "reserved", "completed", "refused", "remembered" and
+        "adopted".
+        """
         return str(self.facts.what)  # type: ignore[attr-defined]
 
     @classmethod

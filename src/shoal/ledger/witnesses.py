@@ -1,5 +1,6 @@
-"""Who knows the digests of a ledger's entries, and whether they agree with a copy of it. Uses
-`log`; `Ledger` uses it.
+"""Who knows the digests of a ledger's entries, and whether they agree with a copy of it.
+
+Uses `log`; `Ledger` uses it.
 
 A ledger names its witness in the entry of its creation, or of its last adoption. An older copy
 names another one, or none. So word of where the witness went is left in the usual place, and in

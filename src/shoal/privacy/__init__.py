@@ -1,5 +1,6 @@
-"""What is promised about a table, and checks of its groups against models. Uses `counts`,
-`hierarchy` and `tables`.
+"""What is promised about a table, and models that its groups are checked against.
+
+Uses `counts`, `hierarchy` and `tables`.
 """
 
 from shoal.exact.epsilon import Epsilon

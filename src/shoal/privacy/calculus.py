@@ -69,8 +69,9 @@ _SHOWN = 12
 
 @dataclass(frozen=True)
 class SafePubParameters:
-    """The chance β with which a record is drawn, and the smallest group k that may leave, for (ε,
-    δ).
+    """The parameters of sampling and suppression for (ε, δ).
+
+    `beta` is the chance that a record is drawn, `k` the smallest group that may be released.
     """
 
     epsilon: Epsilon
@@ -81,15 +82,14 @@ class SafePubParameters:
 
     @property
     def gamma(self) -> Fraction:
-        """1 − (1 − β)e^−ε rounded down: the share of a group that, if drawn, breaks the bound
-        e^ε.
+        """1 − (1 − β)e^−ε, rounded down.
+
+        A group of which a larger share is drawn breaks the bound e^ε.
         """
         return rounded_down(1 - _Profile(self.epsilon, self.beta, self.definition).rest[1], 30)
 
     def delta_at(self, epsilon: Epsilon | Exact) -> Fraction:
-        """The δ for which the same mechanism keeps a larger ε as well, rounded up: the smoothness
-        curve.
-        """
+        """The δ that the same mechanism keeps at a larger ε, rounded up: the smoothness curve."""
         return delta_for(self.k, epsilon, self.definition, beta=self.beta)
 
 
@@ -101,8 +101,9 @@ def safepub_parameters(
     *,
     beta: Exact | None = None,
 ) -> SafePubParameters:
-    """The smallest k that keeps (ε, δ) for sampling and suppression alone, with β = 1 − e^−ε unless
-    a smaller one is given.
+    """The smallest k that keeps (ε, δ) by sampling and suppression alone.
+
+    β is 1 − e^−ε unless a smaller one is given.
 
     >>> safepub_parameters(1, "1e-6").k, safepub_parameters(1, "1e-6", "standard").k
     (74, 58)
@@ -128,8 +129,9 @@ def delta_for(
     *,
     beta: Exact | None = None,
 ) -> Fraction:
-    """The smallest δ for which sampling and suppressing groups below k keeps (ε, δ), rounded up in
-    the twelfth digit.
+    """The smallest δ for which sampling and suppressing groups below k keeps (ε, δ).
+
+    It is rounded up in the twelfth digit.
 
     >>> float(delta_for(74, 2, beta=safepub_parameters(1, "1e-6").beta))
     1.52955666275e-11
@@ -152,8 +154,9 @@ def delta_for(
 
 @typed
 def search_epsilon(epsilon: Epsilon | Exact, beta: Exact) -> Fraction:
-    """What a search may spend on a sample drawn with chance β so that it costs ε: ln(1 + (e^ε − 1)
-    / β), rounded down.
+    """The ε that a search may spend on a sample drawn with chance β so that it costs ε.
+
+    It is ln(1 + (e^ε − 1) / β), rounded down.
 
     >>> float(search_epsilon(0.1, safepub_parameters(0.9, "1e-5").beta))
     0.163160297521
@@ -165,8 +168,9 @@ def search_epsilon(epsilon: Epsilon | Exact, beta: Exact) -> Fraction:
 
 @typed
 def sampled_epsilon(epsilon: Epsilon | Exact, beta: Exact) -> Fraction:
-    """What an ε spent on a sample drawn with chance β costs the whole table: ln(1 + β(e^ε − 1)),
-    rounded up.
+    """What an ε spent on a sample drawn with chance β costs the whole table.
+
+    It is ln(1 + β(e^ε − 1)), rounded up.
     """
     exact, chance = Epsilon.of(epsilon), _chance(beta)
     _, high = logarithm(1 + chance * _grown(exact)[1], _digits(exact))
@@ -175,8 +179,9 @@ def sampled_epsilon(epsilon: Epsilon | Exact, beta: Exact) -> Fraction:
 
 @typed
 def per_row(epsilon: Epsilon | Exact, delta: Exact, rows: int) -> tuple[Epsilon, Fraction]:
-    """The (ε′, δ′) for a row that give (ε, δ) to a person who has up to that many rows; the
-    standard definition only.
+    """The (ε′, δ′) per row that give (ε, δ) to a person with up to that many rows.
+
+    This is for the standard definition only.
 
     ε′ = ε / rows, and δ′ = δ(e^ε′ − 1) / (e^ε − 1) rounded down.
 
@@ -230,8 +235,7 @@ def delta_of(delta: Exact, *, zero: bool = False) -> Fraction:
 
 @typed
 def delta_concern(delta: Exact, people: int) -> str | None:
-    """What to say of a δ that is too large for a publicly known number of people; None if it is
-    not.
+    """A warning that δ is too large for a publicly known number of people; None if it is not.
 
     >>> print(delta_concern("1e-6", 50_000))
     None
@@ -246,8 +250,9 @@ def delta_concern(delta: Exact, people: int) -> str | None:
 
 
 def _beta(epsilon: Epsilon, given: Exact | None) -> Fraction:
-    """The given chance if it is not above 1 − e^−ε, else the largest multiple of 1/2^64 that is
-    not.
+    """The chance β with which records are drawn, at most 1 − e^−ε.
+
+    It is the given one if that is not larger, else the largest multiple of 1/2^64 that is not.
     """
     if given is None:
         return _largest_beta(epsilon)
@@ -293,8 +298,9 @@ def _drawn(epsilon: Epsilon, digits: int) -> Bounds:
 
 
 class _Profile:
-    """For every i the largest chance, over all sizes n of a group, that a drawn count of at least i
-    tells too much.
+    """For every i, how likely a drawn count of at least i is to reveal too much.
+
+    It is the largest chance over all sizes n of a group.
 
     Probabilistic: P[X ≥ i] for the largest n with γn < i. Standard: Σ_{j ≥ i} P[X = j]·(1 − (n − j)
     / ((1 − γ)n)) for the first n ≥ 1 with γn ≥ i − 1. X is binomial with n and β. The δ of a k is
@@ -397,8 +403,9 @@ class _Profile:
         return value / Fraction(words) ** n
 
     def last(self, delta: Fraction) -> int:
-        """An i beyond which no value is above δ, as one with group size n is at most
-        e^(−n·D(γ‖β)).
+        """An i beyond which no value is above δ.
+
+        A value with group size n is at most e^(−n·D(γ‖β)).
         """
         size = ceil(Fraction(logarithm(1 / delta, 10)[1]) / self.divergence)
         return floor((1 - self.rest[0]) * size) + 1

@@ -128,8 +128,9 @@ def self_information(histogram: Histogram) -> Floats:
 
 @lru_cache(maxsize=1 << 12)
 def diverse(counts: tuple[int, ...], l: Fraction) -> bool:  # noqa: E741
-    """Whether the entropy of these counts is at least log l, exactly; False where integers would
-    grow too large.
+    """Whether the entropy of these counts is at least log l, exactly.
+
+    False where integers would grow too large.
     """
     shared = math.gcd(*counts)  # dividing all counts does not change the entropy
     counts = tuple(count // shared for count in counts)
@@ -145,8 +146,9 @@ def diverse(counts: tuple[int, ...], l: Fraction) -> bool:  # noqa: E741
 
 
 def surplus(histogram: Histogram, sizes: Ints, total: Ints) -> Integers:
-    """Σ max(0, qᵢ − pᵢ) = ½ Σ |qᵢ − pᵢ| of every group, times its size and the records of the
-    table.
+    """Σ max(0, qᵢ − pᵢ) = ½ Σ |qᵢ − pᵢ| of every group, scaled to integers.
+
+    The factor is the group's size times the number of records of the table.
     """
     records = int(total.sum())
     kind = fitting(sizes, 2 * records)

@@ -1,5 +1,4 @@
-"""F′-privacy: for every sensitive value x a limit f′(x) to the probability that anybody is linked
-to it.
+"""F′-privacy: a limit f′(x) on the probability that anybody is linked to a sensitive value x.
 
 `Limits` says what the limits are, before any data is seen. How often each value occurs turns them
 into fractions, and shows whether they can be kept and which l of l-diversity would keep them. Uses
@@ -64,8 +63,9 @@ class Linear:
 @typed
 @dataclass(frozen=True, init=False)
 class Limits:
-    """A limit above 0 and at most 1 for every sensitive value: the one given for it, or that of all
-    others.
+    """A limit above 0 and at most 1 for every sensitive value.
+
+    It is the one given for the value, or the one for all others.
 
     Values are keys of their column: text as text, whole numbers as numbers; None is the missing
     value. Make one with `each`, `formula` or `classes`. Without a limit for others, a value that
@@ -133,8 +133,9 @@ class Limits:
         classes: Mapping[str, tuple[Exact, Iterable[Value]]],
         others: Exact | Linear | None = None,
     ) -> "Limits":
-        """One limit per class of values: it holds for each value of the class, not for the class
-        together.
+        """One limit per class of values.
+
+        It holds for each value of the class, not for the class together.
 
         >>> limits = Limits.classes(
         ...     {"stigmatising": ("0.05", ["HIV", "depression"])}, others="0.5"
@@ -151,8 +152,9 @@ class Limits:
         return cls(tuple(_pairs(named)), others, named)
 
     def keyed(self, kind: Kind) -> "Limits":
-        """The same for the keys of a column of this kind: of an integer column, the text "39" names
-        the number 39.
+        """The same limits for the keys of a column of this kind.
+
+        In an integer column, for example, the text "39" names the number 39.
 
         >>> Limits.each({"39": "0.1"}).keyed(Kind.INTEGER).given
         ((39, Fraction(1, 10)),)
@@ -169,8 +171,9 @@ class Limits:
         return Limits(given, self.others, named)
 
     def of(self, counts: Mapping[V, int]) -> dict[V, Fraction]:
-        """The limit of every value that occurs, by how often each does; InputError if one has
-        none.
+        """The limit of every value that occurs, given how often each does.
+
+        A value without a limit raises InputError.
         """
         occurring = _occurring(counts)
         records, given = sum(occurring.values()), dict(self.given)
@@ -211,8 +214,9 @@ class Limits:
         )
 
     def _resembling(self, limits: Iterable[tuple[Value, Fraction]]) -> tuple[Value, ...]:
-        """Values with a larger limit than one that was given for a text with other capitals or
-        spaces.
+        """Values that resemble one with a stricter limit.
+
+        They differ from a text that was given this limit only by capitals or spaces.
         """
         strictest: dict[Value, Fraction] = {}
         for value, limit in self.given:
@@ -232,8 +236,9 @@ class Limits:
         return DiversityRange(least, sum(occurring.values()) // max(occurring.values()))
 
     def to_dict(self) -> dict[str, Any]:
-        """The limits as plain values: what was given, by value or by class, and what holds for
-        others.
+        """The limits as plain values.
+
+        They are those given, by value or by class, and the one that holds for all others.
         """
         parts: dict[str, Any] = {}
         if self.named:
@@ -286,8 +291,9 @@ class Eligibility:
         return f"Eligibility(holds={self.holds})"
 
     def require(self) -> None:
-        """InfeasibleError unless the limits can be kept; it does not say which value prevents
-        it.
+        """Raise InfeasibleError unless the limits can be kept.
+
+        The error does not say which value prevents it.
         """
         if self.preventing:
             raise InfeasibleError(
@@ -298,8 +304,9 @@ class Eligibility:
 
     @property
     def concerns(self) -> tuple[str, ...]:
-        """What the owner should know, and nobody else, as it follows from the data; without any
-        value's name.
+        """What the owner should know, and nobody else, as it follows from the data.
+
+        No concern names a value.
         """
         return tuple(self._concerns())
 
@@ -329,8 +336,9 @@ class Eligibility:
 
 @dataclass(frozen=True)
 class DiversityRange:
-    """How l-diversity relates to limits. Here a bucket is l-diverse if no value has more than 1/l
-    of its records.
+    """How l-diversity relates to limits.
+
+    Here a bucket is l-diverse if no value has more than 1/l of its records.
 
     `least` is the smallest l that keeps every limit, as 1/l is at most the strictest; `most` is the
     largest l that the table allows, as its most frequent value has more than 1/l of all records for
@@ -365,8 +373,9 @@ value allows at most l = 1
 @typed
 @dataclass(frozen=True)
 class BucketLimits:
-    """F′-privacy of a release of two tables, people with bucket numbers and buckets with the values
-    of one `column`.
+    """F′-privacy of a release of two tables.
+
+    One has people with bucket numbers, the other buckets with the values of one `column`.
 
     `fakes` is how many values that nobody has were added to every bucket.
 

@@ -101,8 +101,9 @@ class Model(Protocol):
         ...
 
     def achieved(self, groups: Groups, kept: Bools | None = None) -> float | int:
-        """The strictest parameter that all groups (or the `kept` ones) meet; 0 where there is no
-        group.
+        """The strictest parameter that all groups (or the `kept` ones) meet.
+
+        0 where there is no group.
         """
         ...
 
@@ -151,8 +152,9 @@ class KAnonymity:
 @typed_fields
 @dataclass(frozen=True, init=False)
 class DeltaPresence:
-    """Of the people of a population who look like a group, a share between `lowest` and `highest`
-    is in the table.
+    """The share of a population's people who are in the table is bounded in every group.
+
+    Of those who look like a group, it lies between `lowest` and `highest`.
 
     `population` has the quasi-identifying columns coded by the same hierarchies (leaf codes), and
     contains the table. People of the population in a cell without any record have share 0: above a
@@ -205,8 +207,9 @@ class DeltaPresence:
         return 0.0 if lonely else float(least(groups.sizes / people, kept))
 
     def _people(self, groups: Groups) -> tuple[Ints, bool]:
-        """How many people of the population look like each group, and whether some look like
-        none.
+        """How many people of the population look like each group.
+
+        The second result says whether some of them look like no group.
         """
         lattice, population = groups.lattice, self.population
         columns, cards = [], []
@@ -291,9 +294,7 @@ class DistinctDiversity(_OnColumn):
 @typed_fields
 @dataclass(frozen=True)
 class PSensitive(_OnColumn):
-    """Every group has at least p different values and at least k records: p-sensitive
-    k-anonymity.
-    """
+    """p-sensitive k-anonymity: every group has at least p different values and k records."""
 
     p: int
     k: int = 1
@@ -326,8 +327,9 @@ class PSensitive(_OnColumn):
 @typed_fields
 @dataclass(frozen=True, init=False)
 class EntropyDiversity(_OnColumn):
-    """The entropy of the values in every group is at least log l, as if l values were equally
-    frequent.
+    """The entropy of the values in every group is at least log l.
+
+    That is the entropy of l equally frequent values.
     """
 
     l: Fraction  # noqa: E741
@@ -375,7 +377,9 @@ class EntropyDiversity(_OnColumn):
 @typed_fields
 @dataclass(frozen=True, init=False)
 class RecursiveDiversity(_OnColumn):
-    """The most frequent value of every group is rarer than c times all but the l − 1 most frequent
+    """No value dominates a group, even where some values are ruled out.
+
+    In every group the most frequent value is rarer than c times all but the l − 1 most frequent
     ones together.
     """
 
@@ -402,8 +406,9 @@ class RecursiveDiversity(_OnColumn):
         return compare(first, self.c.denominator, rest, self.c.numerator) < 0
 
     def achieved(self, groups: Groups, kept: Bools | None = None) -> int:
-        """The largest l for this c; 0 where not even l = 1 holds. See `achieved_c` for the c of
-        this l.
+        """The largest l for this c; 0 where not even l = 1 holds.
+
+        See `achieved_c` for the c of this l.
         """
         histogram = groups.histogram(self.column)
         starts, count = starts_of(histogram), descending(histogram)
@@ -416,8 +421,9 @@ class RecursiveDiversity(_OnColumn):
         return int(least(np.bincount(histogram.group[enough], minlength=histogram.groups), kept))
 
     def achieved_c(self, groups: Groups, kept: Bools | None = None) -> float:
-        """The table is (c, l)-diverse for this l and every c above the answer; infinite where a
-        group has fewer values.
+        """The c above which the table is (c, l)-diverse for this l.
+
+        Infinite where a group has fewer values.
         """
         first, rest = self._frequencies(groups)
         ratios = np.divide(first, rest, out=np.full(len(first), np.inf), where=rest > 0)
@@ -437,8 +443,9 @@ Distance = Literal["equal", "ordered", "hierarchical"]
 @typed_fields
 @dataclass(frozen=True, init=False)
 class TCloseness(_OnColumn):
-    """The values of every group are distributed as in the whole table, but for an earth mover's
-    distance of at most t.
+    """The values of every group are distributed nearly as in the whole table.
+
+    The earth mover's distance between the two distributions is at most t.
 
     Two values are at distance 1 ("equal"), as far apart as in the order of the values that occur
     ("ordered"), or as high as their common ancestor in a hierarchy ("hierarchical"). A column that
@@ -498,8 +505,9 @@ class TCloseness(_OnColumn):
         return int(moved[worst]) / (int(groups.sizes[worst]) * scale)
 
     def _moved(self, groups: Groups) -> tuple[Integers, int]:
-        """The distance of every group as an integer, to be divided by the group's size and by the
-        second result.
+        """The distance of every group as an integer, and a scale.
+
+        Dividing by the group's size and by the scale gives the distance.
         """
         histogram, sizes, tree = groups.histogram(self.column), groups.sizes, self.hierarchy
         if tree is not None and len(tree.maps[0]) != histogram.values:
@@ -536,8 +544,7 @@ class TCloseness(_OnColumn):
 
 
 def _over_levels(histogram: Histogram, sizes: Ints, tree: Hierarchy) -> Integers:
-    """The sum over the levels of a tree of the equal distance at that level, times size and
-    records.
+    """The sum of the equal distances at all levels of a tree, times size and records.
 
     All leaves are equally deep, so moving from leaf to leaf over their ancestor at height h costs
     one H-th for each of h
@@ -602,8 +609,9 @@ class BetaLikeness(_OnColumn):
         return float(most(highest(gains, starts_of(histogram)), kept))
 
     def _gains(self, histogram: Histogram, sizes: Ints) -> tuple[Integers, Integers, Bools]:
-        """For every entry of the histogram (q − p)·nN and p·nN in integers, and whether it is
-        within −ln p if required.
+        """For every entry of the histogram, (q − p)·nN and p·nN in integers.
+
+        The third result says whether the entry is within −ln p, if that is required.
         """
         total = histogram.total()
         records = int(total.sum())
@@ -624,8 +632,9 @@ class BetaLikeness(_OnColumn):
 @typed_fields
 @dataclass(frozen=True, init=False)
 class DeltaDisclosure(_OnColumn):
-    """Every value of a group is as frequent there as in the whole table, but for a factor below
-    e^δ: |ln(q / p)| < δ.
+    """Every value of a group is about as frequent there as in the whole table.
+
+    The two shares differ by a factor below e^δ: |ln(q / p)| < δ.
 
     A value that a group does not have at all is ignored, as other tools do; with `every_value` it
     fails the group, as in the paper, whose definition asks for all values of the table in every
@@ -665,8 +674,9 @@ class DeltaDisclosure(_OnColumn):
         return information + _ROUNDING * (1 + information) < limit
 
     def achieved(self, groups: Groups, kept: Bools | None = None) -> float:
-        """The largest |ln(q / p)|: the table holds for every δ above it; infinite where an absent
-        value counts.
+        """The largest |ln(q / p)|: the table holds for every δ above it.
+
+        Infinite where an absent value counts.
         """
         return float(most(self._information(groups), kept))
 
@@ -738,8 +748,9 @@ def parse_model(text: str) -> Model:
 
 
 def _parameter(name: str, text: str) -> str | int | bool:
-    """A parameter of a model from its part of the short name; numbers that may be fractions stay
-    texts.
+    """A parameter of a model, from its part of the short name.
+
+    Numbers that may be fractions stay texts.
     """
     if name in ("enhanced", "every_value"):
         return True
@@ -749,8 +760,9 @@ def _parameter(name: str, text: str) -> str | int | bool:
 
 
 def bound(model: Model, table: Table) -> Model:
-    """The model with what it needs of the table: t-closeness takes the hierarchy of its column, if
-    there is one.
+    """The model with what it needs from the table.
+
+    t-closeness takes the hierarchy of its column, if there is one.
     """
     if not isinstance(model, TCloseness) or model.hierarchy is not None:
         return model

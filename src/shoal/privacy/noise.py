@@ -65,8 +65,9 @@ _HALVINGS = 30
 
 @dataclass(frozen=True)
 class NoisyCountParameters:
-    """For (ε, δ) under a definition: the noise, and the chance with which a row that occurs i times
-    is released.
+    """The parameters of noisy counts for (ε, δ) under a definition.
+
+    They are the noise, and the chance that a row that occurs i times is released.
     """
 
     epsilon: Epsilon
@@ -76,8 +77,9 @@ class NoisyCountParameters:
 
     @cached_property
     def scale(self) -> Fraction:
-        """The scale of the noise, 2 / ε rounded up: z has a probability proportional to e^−(|z| /
-        scale).
+        """The scale of the noise: 2 / ε, rounded up.
+
+        The probability of z is proportional to e^−(|z| / scale).
         """
         return noise_scale(self.epsilon * Fraction(1, 2))
 
@@ -87,15 +89,15 @@ class NoisyCountParameters:
 
     @property
     def half(self) -> int:
-        """The smallest i such that a row with i records or more is more likely than not to be
-        released.
+        """The smallest number of records from which a row is more likely than not to be released.
         """
         return next(i for i, rest in enumerate(self.withheld) if 2 * rest <= ONE)
 
     @cached_property
     def withheld(self) -> tuple[int, ...]:
-        """v_i = 1 − w_i for i = 0, 1, …, in multiples of 1 / ONE; the last one holds for all
-        further i.
+        """v_i = 1 − w_i for i = 0, 1, …, in multiples of 1 / ONE.
+
+        The last one holds for all further i.
         """
         return _withheld(self.epsilon, self.delta, self.definition, self.k)
 
@@ -135,8 +137,9 @@ def noisy_count_parameters(
 
 
 def noise_scale(epsilon: Epsilon) -> Fraction:
-    """The scale of discrete Laplace noise that keeps ε for a count: 1 / ε, rounded up;
-    ParameterError if none can be drawn.
+    """The scale of discrete Laplace noise that keeps ε for a count: 1 / ε, rounded up.
+
+    ParameterError if noise of that scale cannot be drawn.
     """
     scale = rounded_up(1 / epsilon.bounds()[0], _SCALED)
     if scale > LARGEST_SCALE:
@@ -201,8 +204,9 @@ def column_parameters(
 
 
 def _stretches(epsilon: float, delta: float, number: int) -> list[Fraction]:
-    """Multiples of the plain share ε / number that may be worth trying: 1, the best one by floats,
-    and its neighbours.
+    """Multiples of the plain share ε / number that may be worth trying.
+
+    They are 1, the best one by floats, and its neighbours.
 
     Any of them keeps the promise, as what it loses is computed anew, exactly.
     """
@@ -249,8 +253,9 @@ def _exceeding(number: int, stretch: Fraction) -> int:
 
 
 def _lost(epsilon: Epsilon, number: int, stretch: Fraction) -> Fraction:
-    """The δ that this number of releases with ε′ = stretch·ε / number each have together at ε;
-    rounded up.
+    """The δ at ε of this number of releases together, rounded up.
+
+    Each of them has ε′ = stretch·ε / number.
 
     It is Σ_l C(number, l)·(e^((number − l)ε′) − e^(ε + lε′)) / (1 + e^ε′)^number, over all l with
     (number − 2l)ε′ > ε.

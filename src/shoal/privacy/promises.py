@@ -47,8 +47,9 @@ class Promise(Protocol):
         ...
 
     def to_dict(self) -> dict[str, Any]:
-        """The promise as plain values for a certificate: its parts by name, from which it can be
-        made again.
+        """The promise as plain values for a certificate.
+
+        They are its parts by name, from which it can be made again.
         """
         ...
 
@@ -159,8 +160,9 @@ e^ln(2) (at most 2) times as likely plus 1e-6
 
 @typed
 def composed(*promises: DifferentialPrivacy) -> DifferentialPrivacy:
-    """What several releases of the same data promise together: their ε and their δ add up, rounded
-    up where necessary.
+    """What several releases of the same data promise together.
+
+    Their ε and their δ add up, rounded up where necessary.
 
     The definition is the probabilistic one only if it is that of all of them.
 
@@ -235,8 +237,9 @@ its place, also for someone who knows the algorithm
 
 @dataclass(frozen=True)
 class Syntactic:
-    """Every released group satisfies these models. That is a property of the table, not of what it
-    reveals.
+    """Every released group satisfies these models.
+
+    That is a property of the table, not of what it reveals.
 
     `starred` says that suppressed records are released as rows of stars.
 
@@ -287,8 +290,9 @@ more'
 
 @dataclass(frozen=True, init=False)
 class Sampled:
-    """Every record was drawn with this probability, independently of all others, and is shown
-    unchanged.
+    """Every record was drawn with this probability, and is shown unchanged.
+
+    Each was drawn independently of all others.
     """
 
     share: Fraction
@@ -322,8 +326,9 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Coincidence:
-    """What can be inferred about anybody is what their group shows, and that satisfies these
-    models.
+    """Nothing can be inferred about anybody beyond what their group shows.
+
+    What the group shows satisfies these models.
 
     `merged` says that groups may have been merged because of who has which value, which reveals
     something about several people together.
@@ -387,8 +392,9 @@ knew more about who has what before
 
 @dataclass(frozen=True, init=False)
 class LowestRisk:
-    """Every record is shown at the lowest risk that keeps its utility, or at a low one that a
-    heuristic found.
+    """Every record is shown at the lowest risk that keeps its utility.
+
+    Where a heuristic looked for it, the risk is low, but perhaps not the lowest.
 
     >>> print(LowestRisk("0.7", "exact", "leaves", "fixed", "table").statement)
     every record is shown at the lowest risk (fixed sensitivity of what is shown, by the number of \
@@ -472,8 +478,9 @@ people of the table whom it fits) among its generalisations that keep at least 0
 
 
 def of_people(unit: str | None) -> str:
-    """What a statement adds where one row of each person was drawn before anything else; nothing
-    without a unit.
+    """What a statement adds where one row of each person was drawn before anything else.
+
+    Nothing without a unit.
     """
     if unit is None:
         return ""

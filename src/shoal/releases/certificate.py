@@ -1,5 +1,4 @@
-"""`Certificate`: what was promised, by which method, with which parameters; written, read and put
-into words.
+"""`Certificate`: what was promised, by which method, with which parameters.
 
 Uses promises, models and `sealed`. Methods make certificates with `certify`; releases, ledgers and
 `verification` read them.
@@ -86,8 +85,9 @@ class Certificate:
         return cls(**unsealed(text, DOCUMENT, [field.name for field in fields(cls)]))
 
     def __str__(self) -> str:
-        """The certificate for people, at most 80 characters per line except where a word is
-        longer.
+        """The certificate for people.
+
+        Lines have at most 80 characters, except where a word is longer.
         """
         lines = [f"Release {self.number}, made by Shoal {self.version} with {self.method}"]
         if not self.private:
@@ -201,8 +201,9 @@ def _plain_fields(value: Any) -> dict[str, Any]:
 
 
 def _in_words(value: object) -> str:
-    """A parameter of a certificate for people: models by their short names, fractions as decimals
-    where possible.
+    """A parameter of a certificate for people.
+
+    Models have their short names, and fractions are decimals where possible.
 
     >>> diverse = {"is": "t-closeness", "column": "ill", "t": "1/5", "hierarchy": None}
     >>> _in_words([{"is": "k-anonymity", "k": 5}, diverse])

@@ -1,5 +1,6 @@
-"""`Facts`: what a method learnt about the input while it made a release. Uses `exact`; `Release`
-carries it, methods extend it.
+"""`Facts`: what a method learnt about the input while it made a release.
+
+Uses `exact`; `Release` carries it, and methods extend it.
 
 All of it is for the owner only: it reveals information about the input that no budget paid for, and
 is never written.

@@ -1,5 +1,6 @@
-"""The released rows of a table: only columns that may be released, generalised, in an order that
-depends on their values alone.
+"""The released rows of a table: only columns that may be released, generalised.
+
+Their order depends on their values alone.
 
 Uses tables, `counts` and `lattice`; methods make their releases with it.
 """
@@ -30,8 +31,9 @@ COUNT = "count"
 def assemble(
     table: Table, groups: Groups, kept: npt.NDArray[np.bool_], *, suppressed: Suppressed = "drop"
 ) -> Any:
-    """The released rows of a table at the node of `groups`, as a dataframe of the kind that came
-    in.
+    """The released rows of a table at the node of `groups`.
+
+    They are a dataframe of the kind that came in.
 
     Groups that are not `kept` are suppressed. Columns are in the table's order without identifying
     ones, quasi-identifying values are the hierarchy's labels, rows are in the order of the released

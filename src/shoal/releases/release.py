@@ -65,8 +65,9 @@ class Release:
 
     @classmethod
     def read(cls, directory: str | os.PathLike[str]) -> "Release":
-        """The release that was written into a directory: what its files show, and nothing about the
-        input.
+        """The release that was written into a directory.
+
+        It has what its files show, and nothing about the input.
         """
         folder = Path(directory)
         for _ in range(_READS):
@@ -91,8 +92,9 @@ class Release:
         *,
         neutralise: bool = False,
     ) -> Path:
-        """Write release.<format>, further tables by their names, and certificate.json into a folder
-        of their own.
+        """Write the released tables and their certificate into a separate folder.
+
+        The files are release.<format>, further tables by their names, and certificate.json.
 
         The folder is new or empty, or has an earlier release, which is replaced. It appears at
         once, whole, also where the process is killed. With `neutralise`, cells of a CSV file that a
@@ -180,8 +182,9 @@ def _frame(folder: Path, file: Mapping[str, Any]) -> Any:
 
 
 def require_place(directory: str | os.PathLike[str], inputs: Iterable[Path] = ()) -> list[Path]:
-    """The files of an earlier release in a folder, if there are any; FileError if no release can be
-    written there.
+    """The files of an earlier release in a folder, if there are any.
+
+    FileError if no release can be written there.
 
     It must hold nothing else, and none of the `inputs` that the release is made from.
     """
@@ -204,8 +207,9 @@ def require_place(directory: str | os.PathLike[str], inputs: Iterable[Path] = ()
 
 
 def earlier_files(folder: Path) -> list[Path]:
-    """The files of an earlier release in a folder, none if it is new or empty; FileError if it
-    holds anything else.
+    """The files of an earlier release in a folder, none if it is new or empty.
+
+    FileError if it holds anything else.
     """
     if folder.is_symlink():
         raise FileError(f"{folder} is a symbolic link", "give the folder itself")

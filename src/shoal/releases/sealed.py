@@ -1,5 +1,4 @@
-"""Documents that say themselves when they were changed: canonical JSON with a layout version and a
-seal.
+"""Documents that reveal when they were changed: canonical JSON with a version and a seal.
 
 The seal is the digest of everything else. It guards against accidents, not against forgers, who can
 seal anew. Uses `errors`; the certificates of single releases and of several releases together are

@@ -320,8 +320,9 @@ def check(
     seed: int = 0,
     most: int | None = None,
 ) -> Checked:
-    """How probable every value is for everybody, if all tables that could have shown the views are
-    equally likely.
+    """How probable every value is for everybody, given what the views show.
+
+    All tables that could have shown the views are taken as equally likely.
 
     how: by default the most precise method that is feasible: "exact" within `most` steps,
         "enclosed" for long chains of views and for large ones that share many people, otherwise

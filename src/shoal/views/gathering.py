@@ -92,8 +92,11 @@ class Gathered:
         return candidates
 
     def toml(self, views: Sequence[View]) -> str:
-        """More views of these people as TOML: to be appended to the file they came from, or, for a
-        release, as a file that a recipe names in [views]."""
+        """More views of these people as TOML.
+
+        It can be appended to the file they came from or, for a release, be a file that a recipe names
+        in [views].
+        """
         if not self.by_row:
             return as_toml(views, self.views.names)
         # A recipe has no column that names people, so rows are numbered there.

@@ -360,8 +360,10 @@ class _PlanSearch:
         return counted
 
     def _guess(self, some: tuple[int, ...]) -> tuple[float, float]:
-        """In how many of some tables candidates would not restore, roughly, and all that would be
-        above limits."""
+        """Roughly, in how many sampled tables candidates would fail to restore.
+
+        The second result is the total that would be above limits.
+        """
         start = self.region.start.shares
         missed = left = 0.0
         bags_of = [map(_bag, self.views[at]) for at in some]

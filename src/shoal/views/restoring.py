@@ -317,8 +317,10 @@ def _frame(rows: Iterable[BeforeAfter]) -> "pl.DataFrame":
 
 
 def _chart(rows: Sequence[BeforeAfter]) -> "altair.LayerChart":
-    """Rows as a chart: for each a line from before, a ring, to after, a dot, and a tick at its
-    limit; ParameterError if there are none."""
+    """Rows as a chart; ParameterError if there are none.
+
+    Each has a line from a ring (before) to a dot (after), and a tick at its limit.
+    """
     if not rows:
         raise ParameterError("nobody was exposed, so there is nothing to draw")
     alt = charts.library()
