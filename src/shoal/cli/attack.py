@@ -1,5 +1,6 @@
-"""`shoal attack`: what attackers learn from a release: from buckets those who have help, and from
-groups someone who knows the algorithm.
+"""`shoal attack`: what attackers learn from a release.
+
+For buckets, attackers have some help; for groups, they know the algorithm.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,5 +1,6 @@
-"""Options that several commands share, how their texts are taken apart, and how help and errors
-show them. Commands use it.
+"""Options that several commands share, their parsing, and their form in help and errors.
+
+All commands use it.
 """
 
 import csv
@@ -225,9 +226,7 @@ _SENTENCES = (
 
 @contextmanager
 def _in_our_words(ctx: Any, args: Iterable[str]) -> Iterator[None]:
-    """What cannot be parsed is a ParameterError like any other: the option, what was given, what it
-    takes.
-    """
+    """Turn errors of parsing into ParameterErrors: the option, what was given, what it takes."""
     given = list(args)
     try:
         yield
@@ -286,9 +285,7 @@ def _value(param: Any, given: list[str]) -> str:
 
 @contextmanager
 def keys_of(file: Path) -> Iterator[None]:
-    """Errors of the block are about what stands in a file: they name it, and its keys as they are
-    written there.
-    """
+    """Make the errors of a block name a file, and its keys as they are written there."""
     try:
         yield
     except ShoalError as error:
@@ -306,8 +303,7 @@ def _untyped(params: Any) -> Any:
 
 
 def as_options(options: Mapping[str, str]) -> Spelling:
-    """How parameters are written at the command line: as the options that they are there, lists
-    with commas.
+    """How parameters are written at the command line: as options, and lists with commas.
 
     >>> spelling = as_options({"add_root": "--add-root", "quasi": "--quasi"})
     >>> spelling("add_root", "'*'"), spelling("quasi", "['age', 'sex']"), spelling("solver", None)
@@ -327,8 +323,9 @@ def as_options(options: Mapping[str, str]) -> Spelling:
 
 
 def names(given: Iterable[str]) -> list[str]:
-    """The names of a list option: separated by commas, or the option repeated; quotes keep a comma
-    inside a name.
+    """The names of a list option: separated by commas, or the option repeated.
+
+    Quotes keep a comma inside a name.
 
     >>> names(["age,zip", '"a, b"'])
     ['age', 'zip', 'a, b']

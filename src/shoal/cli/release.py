@@ -160,8 +160,9 @@ def _entered(entry: "Entered", override: str | None) -> "Iterator[str]":
 
 
 def _nothing(crowd: int | None) -> str:
-    """What to say of an empty release: everybody may see that it is empty, and trying again spends
-    more.
+    """What to say about an empty release.
+
+    Everybody may see that it is empty, and trying again spends more.
     """
     why = ""
     if crowd is not None:
@@ -190,8 +191,9 @@ def refuse_earlier(earlier: list[Path], force: bool) -> None:
 
 
 def _formulas(made: "Release", out: Path) -> "Iterator[str]":
-    """Which columns have texts that spreadsheets run, and what to do without releasing, and
-    spending, once more.
+    """Which columns have texts that spreadsheets run, and how to neutralise them.
+
+    That takes no second release, and spends nothing.
     """
     from shoal.data.files import formulas
 

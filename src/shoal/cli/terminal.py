@@ -1,5 +1,6 @@
-"""What a command says, and where: results on stdout, everything else on stderr. Uses rich, and that
-late.
+"""What a command says, and where: results on stdout, everything else on stderr.
+
+It loads rich only where it is used.
 
 Streams may have any encoding, or nobody who reads them. What they cannot take is spelled otherwise,
 in JSON by escapes; what is meant to become a file is UTF-8.
@@ -89,16 +90,15 @@ def _spell(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def abandon(stream: IO[str]) -> None:
-    """Send what is left in the buffer of a stream nowhere, for nobody reads it, or it cannot be
-    written.
-    """
+    """Discard what is left in the buffer of a stream that is closed or cannot be written."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def printable(text: str) -> str:
-    """A text in which nothing is left that a terminal would obey: names of columns and files may
-    hold anything.
+    """A text without anything that a terminal would obey.
+
+    Names of columns and files may contain anything.
 
     >>> print(printable("age\\x1b[2J"))
     age\\x1b[2J
@@ -152,8 +152,9 @@ def print_json(value: object) -> None:
 
 
 def give(text: str) -> None:
-    """The content of a file on stdout: in UTF-8 as all files are, unless it is a terminal, which
-    has its own encoding.
+    """Write the content of a file to stdout.
+
+    It is in UTF-8 as all files are, unless stdout is a terminal, which has its own encoding.
     """
     raw = getattr(sys.stdout, "buffer", None)
     if raw is None or sys.stdout.isatty():
@@ -239,8 +240,9 @@ def _cut(text: str, length: int) -> str:
 
 @contextmanager
 def working(what: str) -> Iterator[Report]:
-    """A progress bar on stderr for as long as the block runs, if that is over a second and stderr
-    is a terminal.
+    """Show a progress bar on stderr while the block runs.
+
+    It appears after a second, and only if stderr is a terminal.
 
     The report it gives may be called with figures; until then the bar only says that something
     moves.

@@ -1,5 +1,4 @@
-"""What can be read off people with bucket numbers and buckets with values: counts with standard
-errors, and associations.
+"""Estimates from a release in buckets: counts with standard errors, and associations.
 
 `BucketReading` takes a release of buckets and answers count queries; `count` answers one. Its
 `associations`, and `excluded`, say which values people with some other value are seen not to have.
@@ -72,8 +71,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Association:
-    """People with this `value` of a `column` have the `sensitive` value less often than if both
-    were independent.
+    """A value that people with some sensitive value have less often than if both were independent.
+
+    `value` is one of `column`, and `sensitive` the other value.
 
     `share` is the share of those with the sensitive value who are seen to have the other one,
     `expected` that of all people.
@@ -91,8 +91,9 @@ class Association:
 def count(
     release: BucketRelease, where: Mapping[str, object], *, unbiased: bool = False
 ) -> Estimate:
-    """How many people have one of the given values in each of the given columns, the sensitive one
-    included.
+    """How many people have one of the given values in each of the given columns.
+
+    The sensitive column is one of them.
 
     In a bucket of S people, a satisfy what is asked of other columns, and c of its values are asked
     for. If all ways in which the people may have the values are equally likely, a·c/S people
@@ -141,8 +142,9 @@ class BucketReading:
         self.block, self.odds = self._odds(certificate.derived.get("fake_odds"))
 
     def _odds(self, given: Any) -> tuple[Ints, list[Fraction]]:
-        """The block of every bucket, and for every row of the second table the odds that its value
-        is fake: see `Hiding`.
+        """The block of every bucket, and the odds that the value of each row is fake: see `Hiding`.
+
+        Rows are those of the second table.
         """
         block = np.zeros(len(self.buckets), dtype=np.int64)
         odds = [Fraction(0)] * len(self._often)
@@ -182,9 +184,7 @@ class BucketReading:
 
     @cached_property
     def real(self) -> Floats:
-        """How many values of every row of the second table can be expected to be real, where some
-        are fake.
-        """
+        """How many values of every row of the second table are expected to be real, not fake."""
         return self._often - self._fake
 
     @cached_property
@@ -251,8 +251,9 @@ class BucketReading:
 
     @cached_property
     def _doubt(self) -> tuple[Floats, Floats, Floats]:
-        """d = P(1 − P) for the probability P that a row is fake; its sum D by bucket; and
-        D²/(D² − Σd²).
+        """Three terms for the variance of what is fake, where P is the probability that a row is.
+
+        They are d = P(1 − P) by row; its sum D by bucket; and D²/(D² − Σd²).
 
         With these the covariances of what is fake in a bucket are nearly c·(diag(d) − d·dᵀ/D), as
         the number of fakes is fixed: exactly so where all odds are equal, and always with the right
@@ -277,8 +278,9 @@ class BucketReading:
         return np.asarray(factor * asked_for * (1 - share))
 
     def _known(self, asked: Bools, part: Floats) -> float:
-        """By how much less a sum over buckets, each with its part, varies because each value occurs
-        a fixed number of times.
+        """How much less a sum varies because each value occurs a fixed number of times.
+
+        The sum is over buckets, each weighted by its `part`.
 
         Given what is shown, the numbers of real values vary by V in each bucket, and so their sum
         over a block. But that sum is fixed, and would vary by Y, more than that, were it not: by V
@@ -364,8 +366,9 @@ class BucketReading:
         return _Squares.of(self._place, self._codes, self.real, shape)
 
     def associations(self) -> list[Association]:
-        """The negative associations that the release shows: those clearly below half of what
-        independence would give.
+        """The negative associations that the release shows.
+
+        They are clearly below half of what independence would give.
         """
         associations = []
         for name in self.people.names:
@@ -429,9 +432,11 @@ def excluded(
 
 @dataclass(frozen=True, eq=False)
 class _Squares:
-    """Least squares over buckets: one with c_x people of value x has Σ_x c_x·p_x people of some
-    kind in the mean, where p_x is the share of that kind among all people with x, since those in
-    the bucket are a uniform choice of them.
+    """Least squares over buckets.
+
+    A bucket with c_x people of value x has Σ_x c_x·p_x people of some kind on average, where p_x is
+    the share of that kind among all people with x, since those in the bucket are a uniform choice
+    of them.
     """
 
     held: Floats
@@ -469,8 +474,9 @@ class _Squares:
         card: int,
         bucket: Ints,
     ) -> tuple[Floats, Floats]:
-        """The share of the people with each sensitive value who have each value of a column, and
-        the standard errors.
+        """For each sensitive value, the share of its people who have each value of a column.
+
+        The standard errors come with the shares.
         """
         together = np.zeros((card, len(self.known)))
         for value in range(len(self.known)):
@@ -501,8 +507,10 @@ class _Squares:
 
 
 def _chosen(odds: Floats, number: int) -> Floats:
-    """The probability that each column is chosen, row by row, if sets of this number of columns are
-    chosen with a probability in proportion to the product of their odds.
+    """The probability that each column is chosen, row by row.
+
+    Sets of this number of columns are chosen with probabilities proportional to the product of
+    their odds.
     """
     buckets, columns = odds.shape
     # Only the proportions of odds matter, and large products would overflow.

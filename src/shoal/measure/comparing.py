@@ -80,8 +80,9 @@ def compare(
     marks: Sequence[str] = (),
     a_is_input: bool = False,
 ) -> Comparison:
-    """How two tables differ in records, groups, risks, values and loss, by their quasi-identifying
-    columns.
+    """How two tables differ in records, groups, risks, values and loss.
+
+    Groups are those of their quasi-identifying columns.
 
     hierarchies: of these columns; where every one has one, the loss is known
     unit: the column that tells people apart, in a table that has it
@@ -119,9 +120,7 @@ def compare(
 
 @dataclass(frozen=True)
 class _Scale:
-    """What a column can lose: how many leaves its domain has, and how many of them a text stands
-    for.
-    """
+    """What a column can lose: the leaves of its domain, and how many of them a text covers."""
 
     leaves: int
     covered: Callable[[str], int | None]
@@ -169,9 +168,7 @@ def _excess(table: Table, name: str, scale: _Scale | None) -> float | str:
 
 
 def _may_be_input(a: Side, b: Side) -> bool:
-    """Whether A may be what B was made from: nothing in it is generalised, and it has no fewer
-    rows.
-    """
+    """Whether B may be made from A: nothing in A is generalised, and it has no fewer rows."""
     one, other = a.assessment, b.assessment
     return a.loss == 0 and one.rows >= other.rows and one.suppressed == 0
 

@@ -125,8 +125,9 @@ class RiskLimits:
             )
 
     def require_possible(self, threshold: Fraction) -> None:
-        """ParameterError if no record can be at risk above a threshold: whoever limits their number
-        believes it is checked.
+        """ParameterError if no record can be at risk above a threshold.
+
+        Whoever limits the number of such records believes that the limit is checked.
         """
         if self.max_at_risk is not None and threshold == 1:
             raise ParameterError(

@@ -104,8 +104,9 @@ class Weights:
 
 @dataclass(frozen=True)
 class Columnwise:
-    """A loss that is a sum over records and columns. `importance` weighs columns; those it does not
-    name weigh 1.
+    """A loss that is a sum over records and columns.
+
+    `importance` weighs columns; those it does not name weigh 1.
     """
 
     importance: Mapping[str, float] = field(default_factory=dict, hash=False)
@@ -137,8 +138,9 @@ class Columnwise:
         return weights.constant + kept_loss + suppressed * weights.lost_record
 
     def limited(self, groups: Groups, k: int) -> float:
-        """The raw loss when groups with fewer than k records are suppressed: `of`, for those who
-        score whole lattices.
+        """The raw loss when groups with fewer than k records are suppressed.
+
+        Equal to `of`, for callers that score whole lattices.
         """
         weights = self.weights(groups.lattice)
         sizes = groups.cells
@@ -166,8 +168,9 @@ class Columnwise:
 
 @dataclass(frozen=True)
 class Granularity(Columnwise):
-    """The share of its column's domain that a cell covers, summed over cells; a suppressed cell
-    covers all of it.
+    """The share of its column's domain that a cell covers, summed over cells.
+
+    A suppressed cell covers all of it.
     """
 
     name: ClassVar[str] = "granularity"
@@ -183,8 +186,9 @@ class Granularity(Columnwise):
 
 @dataclass(frozen=True)
 class Intensity(Columnwise):
-    """The level of a cell as a share of its hierarchy's height, summed over cells; a suppressed
-    cell counts 1.
+    """The level of a cell as a share of its hierarchy's height, summed over cells.
+
+    A suppressed cell counts 1.
     """
 
     name: ClassVar[str] = "intensity"
@@ -201,8 +205,9 @@ class Intensity(Columnwise):
 
 @dataclass(frozen=True)
 class Entropy(Columnwise):
-    """Non-uniform entropy: the bits needed to tell a cell's value in the input from its generalised
-    one, summed over cells.
+    """The bits needed to recover each cell's value from its generalised one, summed over cells.
+
+    This is non-uniform entropy.
 
     With F(v) the number of input records whose value generalises to v, a cell costs log₂
     F(generalised) − log₂ F(leaf), a suppressed one log₂ n − log₂ F(leaf).
@@ -230,8 +235,9 @@ class Entropy(Columnwise):
 
 @dataclass(frozen=True)
 class Discernibility:
-    """Each record is penalised by the number of records it looks like: Σ size² over kept groups +
-    suppressed × n.
+    """Each record is penalised by the number of records it looks like.
+
+    That is Σ size² over kept groups + suppressed × n.
     """
 
     name: ClassVar[str] = "discernibility"
@@ -295,8 +301,7 @@ class Ambiguity:
 
 @dataclass(frozen=True)
 class Divergence:
-    """Kullback–Leibler divergence, in bits, of the input from what the release lets one
-    reconstruct.
+    """Kullback–Leibler divergence, in bits, of the input from its reconstruction.
 
     The reconstruction spreads every kept group evenly over the combinations of leaves it covers and
     the suppressed records evenly over the whole domain. A missing value is part of the domain here,
@@ -392,8 +397,9 @@ _made: WeakKeyDictionary[Lattice, dict[object, Any]] = WeakKeyDictionary()
 
 
 def _once(lattice: Lattice, what: object, make: Callable[[], Made]) -> Made:
-    """What depends on the lattice alone is made once: losses are asked of tens of thousands of its
-    nodes.
+    """What depends on the lattice alone, made once.
+
+    Losses are asked of tens of thousands of its nodes.
     """
     seen = _made.setdefault(lattice, {})
     if what not in seen:

@@ -1,5 +1,6 @@
-"""`preview`: what becomes of a table at given levels. For its owner: everything here is computed
-from the data without a budget.
+"""`preview`: what becomes of a table at given levels.
+
+It is for the owner: everything here is computed from the data without a budget.
 
 Uses `lattice`, `privacy` and `loss`; the command line and notebooks use it.
 """
@@ -124,8 +125,9 @@ def preview(
     suppression: Exact | None = None,
     groups: int = 10,
 ) -> Preview:
-    """What becomes of a table at given levels of its quasi-identifying columns; 0 where none is
-    given.
+    """What becomes of a table at given levels of its quasi-identifying columns.
+
+    A column without a given level is at level 0.
 
     models: what groups have to satisfy
     suppression: the largest share of records that may be suppressed

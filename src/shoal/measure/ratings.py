@@ -63,8 +63,9 @@ CHUNK = 1 << 19
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Ratings in long form: whose record, which item, which value; `weight` people have the very
-    same record.
+    """Ratings in long form: whose record, which item, which value.
+
+    `weight` people have the very same record.
 
     Records and items are whole numbers from 0; ratings of one record stand in any order and share
     one weight.
@@ -92,8 +93,9 @@ class Ratings:
 
 @dataclass(frozen=True)
 class RatingError:
-    """Root-mean-square errors of `asked` ratings, predicted from `known` other ratings of the same
-    people.
+    """Root-mean-square errors of predicted ratings.
+
+    `asked` ratings are predicted from `known` other ratings of the same people.
 
     `item_means` predicts an item's mean in the input, `original` trains on the input, `released` on
     the release, which has `records` records. An error is None where nothing is asked, or where
@@ -133,8 +135,7 @@ def rmse(
     share: Exact = 0.1,
     training: Training | None = None,
 ) -> RatingError:
-    """How well ratings are predicted by what is learnt from a release in long form, from the input,
-    and by item means.
+    """How well a release in long form predicts ratings, compared with the input and item means.
 
     original: ratings in long form, a table or a dataframe with the columns `person`, `item` and
     `value`
@@ -219,8 +220,10 @@ def _some(ratings: Ratings) -> Ratings:
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """A trained model: the mean and the factors of every item, how much people's habits and single
-    ratings vary.
+    """A trained model.
+
+    It has the mean and the factors of every item, and how much people's habits and single ratings
+    vary.
     """
 
     mean: Floats
@@ -234,8 +237,9 @@ class Predictor:
     high: float
 
     def predict(self, known: Ratings, record: Ints, item: Ints) -> Floats:
-        """The values of asked (record, item) pairs, from the known ratings of the same records;
-        weights do not matter.
+        """The values of asked (record, item) pairs, from the known ratings of the same records.
+
+        Weights do not matter.
 
         Somebody of whom nothing is known is predicted as the average person.
         """
@@ -308,8 +312,9 @@ def train(ratings: Ratings, items: int, training: Training | None = None) -> Pre
 
 @dataclass(eq=False)
 class _Model:
-    """What is believed in a round: of items their means and factors, of people and single ratings
-    their variances.
+    """The estimates of one round.
+
+    For items they are means and factors; for people and single ratings, variances.
     """
 
     mean: Floats
@@ -408,8 +413,9 @@ class _Sums:
     def _add_several(
         self, ratings: Ratings, weight: Floats, guess: Floats, seconds: Floats
     ) -> None:
-        """Add to every item's normal equations Σ E[y yᵀ] and Σ E[y · (value − habit)] over its
-        ratings, where y is (taste, 1).
+        """Add the records with several ratings to the normal equations of every item.
+
+        An item gets Σ E[y yᵀ] and Σ E[y · (value − habit)] over its ratings, where y is (taste, 1).
         """
         who = ratings.record
         item = ratings.item
@@ -436,8 +442,9 @@ class _Sums:
 def _normal(
     record: Ints, design: Floats, item: Ints, value: Floats, records: int
 ) -> tuple[Floats, Floats]:
-    """For every record Σ x xᵀ and Σ x · value over its ratings, where x is the item's row of the
-    design.
+    """The normal equations of every record.
+
+    They are Σ x xᵀ and Σ x · value over its ratings, where x is the item's row of the design.
     """
     size = design.shape[1]
     square = np.empty((records, size, size))

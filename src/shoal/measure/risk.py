@@ -1,5 +1,6 @@
-"""How easily people in a table can be recognised: `assess`. Uses `counts`, `lattice`, `privacy`;
-the command line uses it.
+"""`assess`: how easily people in a table can be recognised.
+
+Uses `counts`, `lattice` and `privacy`; the command line uses it.
 
 It looks at columns as they are, in a raw table or in one that is already anonymised, so hierarchies
 are not needed. A group is the records that share their quasi-identifying values; where a column
@@ -72,8 +73,9 @@ class Risk:
 @owner_only
 @dataclass(frozen=True)
 class Households:
-    """The risk that somebody of a household is recognised: 1 − Π(1 − r) over its people, as
-    sdcMicro has it.
+    """The risk that somebody in a household is recognised: 1 − Π(1 − r) over its people.
+
+    The definition is sdcMicro's.
 
     `average` is over households, `average_of_people` over people, each by their household.
     `households_at_risk` have a risk above the threshold; `at_risk` is their share. r is the
@@ -91,8 +93,9 @@ class Households:
 @owner_only
 @dataclass(frozen=True)
 class Diversity:
-    """What the groups achieve in one sensitive column, each as the parameter of the model of that
-    name.
+    """What the groups achieve in one sensitive column.
+
+    Each figure is the parameter of the model of that name.
 
     `recursive` is the c of (c, 2)-diversity, None where a group has one value only;
     `closeness_ordered` is for numbers and dates, whose values have an order.
@@ -170,8 +173,9 @@ def assess(  # noqa: PLR0913  all but the table are keywords that stand alone
     markers: Collection[str] = MARKERS,
     details: bool = False,
 ) -> Assessment:
-    """The risks of a table, or of a dataframe, by its quasi-identifying columns (by default those
-    with that role).
+    """The risks of a table, or of a dataframe, by its quasi-identifying columns.
+
+    By default, those are the columns with that role.
 
     `population` is a table of the people the attacker may choose from, its columns named and
     generalised as here. `fraction` is the share of the population that the table holds: with it (or
@@ -356,8 +360,9 @@ class _Each:
         return cls(groups, whose, np.bincount(group).astype(np.int64), group, number)
 
     def own(self, around: Ints) -> Ints:
-        """Of every group, or of every person, among how many they hide: people where they are most
-        exposed.
+        """Among how many the members of every group, or every person, can hide.
+
+        For a person it is the group where they are most exposed.
         """
         if self.people is None:
             return around
@@ -396,8 +401,9 @@ def _households(
     household: str,
     threshold: Fraction,
 ) -> Households:
-    """The risk that somebody of a household is recognised, where those of every group hide among
-    `around` people.
+    """The risk that somebody in a household is recognised.
+
+    The members of every group hide among `around` people.
     """
     own = each.own(around)
     if person is None:
@@ -431,16 +437,18 @@ def _households(
 
 
 def _places(cells: Counts, groups: Counts) -> Ints:
-    """Of distinct records of finer columns the place of their group, groups being in the order of
-    their codes.
+    """For distinct records of finer columns, the place of their group.
+
+    Groups are in the order of their codes.
     """
     columns = [cells.codes[cells.names.index(name)] for name in groups.names]
     return ranks(columns, groups.cards)
 
 
 def _everybody(population: Table, person: str | None) -> int:
-    """How many people a population has: by the column that tells them apart if it has that, else
-    its rows.
+    """How many people a population has.
+
+    They are counted by the column that identifies them, if the population has it, else by rows.
     """
     if person is None or person not in population.names:
         return population.rows
@@ -539,8 +547,9 @@ def _diversity(
 
 
 class _Worst(Groups):
-    """Groups of people who may have several values each, as uneven as they could be if everyone had
-    only one of theirs.
+    """Groups whose people may have several values each, taken as unevenly as possible.
+
+    Everyone counts with only one of their values.
 
     The most frequent value is that of all who have it, the next that of as many as are left, and so
     on: no choice of one value a person is less diverse. Where everyone has one value, that is how

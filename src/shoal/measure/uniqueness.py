@@ -35,8 +35,9 @@ Floats = npt.NDArray[np.float64]
 @owner_only
 @dataclass(frozen=True)
 class IdentifyingSet:
-    """Columns that together make `uniques` records unique, a `share` of all; no column of them can
-    be left out.
+    """Columns that together make `uniques` records unique, a `share` of all.
+
+    None of the columns can be left out.
     """
 
     columns: tuple[str, ...]
@@ -63,8 +64,9 @@ class ColumnRisk:
 @owner_only
 @dataclass(frozen=True)
 class PopulationUniqueness:
-    """Estimated share of the population that is unique in it; None where a model does not fit the
-    sample.
+    """Estimated share of the population that is unique in it.
+
+    None where a model does not fit the sample.
 
     `estimate` is that of the model which Dankar's rule chooses.
     """
@@ -93,8 +95,9 @@ def identifying_sets(
     largest: int = LARGEST_SET,
     people: Ints | None = None,
 ) -> tuple[IdentifyingSet, ...]:
-    """The minimal sets of up to `largest` columns that make more than a share of the records
-    unique, smallest first.
+    """The minimal sets of columns that make more than a share of the records unique.
+
+    They have up to `largest` columns, and the smallest come first.
 
     A record that is unique by some columns is unique by more, so no set that contains a found one
     is looked at. Nor are sizes of which there are more than `MOST_SETS` sets: with over 23 columns,
@@ -223,8 +226,9 @@ def crowds_of_people(around: Ints, people: Ints) -> Ints:
 
 
 def _own_crowds(cells: Counts, columns: Sequence[int], people: Ints) -> Ints:
-    """Of every person how many people have a row like one of theirs by some columns, where that is
-    fewest.
+    """For every person, how many people have a row like one of theirs by some columns.
+
+    Of a person's rows, the one that is shared by the fewest people counts.
     """
     key, _ = _keys(cells, columns)
     group_of_row = _numbered(key)
@@ -298,8 +302,9 @@ SMALL_SAMPLE = 0.1
 
 
 def population_uniqueness(sizes: Ints, fraction: Fraction | float) -> PopulationUniqueness:
-    """How much of the population is unique in it, from the group sizes of a sample that holds a
-    fraction of it.
+    """How much of the population is unique in it, estimated from a sample.
+
+    The sample is given by its group sizes, and holds a `fraction` of the population.
     """
     records = int(sizes.sum())
     population = 0
@@ -351,8 +356,9 @@ def _chosen_model(estimates: Mapping[str, float | None], share: float) -> str:
 
 
 def _zayatz(size: Ints, number: Ints, population: int) -> float | None:
-    """Population uniques, if the population's groups are as large as the sample's: Bayes on drawing
-    exactly one of a group.
+    """Population uniques, if the population's groups are as large as the sample's.
+
+    By Bayes' theorem, for drawing exactly one record of a group.
     """
     records = int(size @ number)
 
@@ -377,8 +383,9 @@ def _choose(n: int, k: int) -> float:
 
 
 def _pitman(size: Ints, number: Ints, population: int) -> float | None:
-    """Expected population uniques under Pitman's sampling formula, its parameters θ and 0 < α < 1
-    by maximum likelihood.
+    """Expected population uniques under Pitman's sampling formula.
+
+    Its parameters θ and 0 < α < 1 are those of maximum likelihood.
     """
     records = int(size @ number)
     groups = int(number.sum())
@@ -388,8 +395,9 @@ def _pitman(size: Ints, number: Ints, population: int) -> float | None:
     repeats = number.astype(np.float64)
 
     def theta(alpha: float) -> float:
-        """Where the likelihood's slope in θ is 0, for one α; it falls from +∞ at θ = −α to below
-        0.
+        """Where the likelihood's slope in θ is 0, for one α.
+
+        The slope falls from +∞ at θ = −α to below 0.
         """
 
         def slope(shift: float) -> float:
@@ -418,8 +426,9 @@ def _pitman(size: Ints, number: Ints, population: int) -> float | None:
 
 
 def _snb(size: Ints, number: Ints, fraction: float) -> float | None:
-    """Population uniques if group sizes less one are negative binomial (α, β), matched to the
-    sample's groups of one and two.
+    """Population uniques if group sizes less one are negative binomial (α, β).
+
+    The parameters are matched to the sample's groups of one and two.
     """
     ones = float(number[size == 1].sum())
     twos = float(number[size == 2].sum())
@@ -451,8 +460,9 @@ def _snb(size: Ints, number: Ints, fraction: float) -> float | None:
 
 
 def _shlosser(size: Ints, number: Ints, fraction: float) -> float:
-    """The number of groups in the population: Shlosser's estimator as modified by Haas and Stokes
-    (1998).
+    """The number of groups in the population: Shlosser's estimator.
+
+    As modified by Haas and Stokes (1998).
     """
     s = size.astype(np.float64)
     n = number.astype(np.float64)
@@ -468,9 +478,7 @@ def _shlosser(size: Ints, number: Ints, fraction: float) -> float:
 
 
 def _newton(misfit: Callable[[Floats], Floats], start: Floats) -> Floats | None:
-    """A zero of two functions of two variables by damped Newton steps, None where they lead
-    nowhere.
-    """
+    """A zero of two functions of two variables by damped Newton steps; None if they fail."""
     step = 1e-6
     at = start
     now = misfit(at)
@@ -513,8 +521,9 @@ def _root(falling: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _digamma(x: float) -> float:
-    """The logarithmic derivative of Γ for x > 0: its recurrence up to 10, then its asymptotic
-    series (error below 1e-13).
+    """The logarithmic derivative of Γ for x > 0.
+
+    Its recurrence is used up to 10, then its asymptotic series (error below 1e-13).
     """
     shift = 0.0
     while x < 10:

@@ -65,8 +65,9 @@ side by side.
 @owner_only
 @dataclass(frozen=True)
 class Accuracy:
-    """How well a class column can be predicted, as shares of the input's records that are predicted
-    right.
+    """How well a class column can be predicted.
+
+    The figures are shares of the input's records whose class is predicted correctly.
 
     `relative` puts `released` on the scale from `majority` (0: the most frequent class always) to
     `original` (1: trained on the input); it may lie outside, and is None where the input itself
@@ -105,8 +106,9 @@ def classification(
     folds: int = 10,
     seed: int = 0,
 ) -> tuple[Accuracy, ...]:
-    """How well classifiers trained on a release predict the input, by cross-validation; one answer
-    per class and classifier.
+    """How well classifiers trained on a release predict the input, by cross-validation.
+
+    There is one result per class and classifier.
 
     `features` are by default all released columns but the class and identifying ones. A class
     column must be released unchanged. A record that was suppressed trains nothing, and is tested
@@ -250,8 +252,9 @@ def _relative(gap: float, scale: float) -> float:
 
 
 def spread(original: Table, released: Table, name: str) -> tuple[Ints, Floats]:
-    """How many records have each leaf of a column: of the input, and of a release read as uniform
-    within its values.
+    """How many records have each leaf of a column, in the input and in a release.
+
+    The release is read as uniform within its values.
     """
     reading = _Sides.of(original, released, [name]).reading(name)
     rows = np.bincount(reading.codes, minlength=len(reading.may_be))
@@ -261,8 +264,9 @@ def spread(original: Table, released: Table, name: str) -> tuple[Ints, Floats]:
 
 
 class _Answers:
-    """Sums over the records of a table; tables of the few columns that one query asks for are
-    kept.
+    """Sums over the records of a table.
+
+    Tables of the few columns that one query asks for are kept.
     """
 
     def __init__(self, counts: Counts) -> None:
@@ -283,8 +287,9 @@ class _Answers:
 
 @dataclass(frozen=True, eq=False)
 class _Reading:
-    """One column in both tables: the input's as leaves, the release's as codes of which
-    `may_be[code][leaf]` tells all.
+    """One column in both tables: as leaves in the input, as codes in the release.
+
+    `may_be[code][leaf]` says which leaves a code may stand for.
     """
 
     name: str
@@ -539,8 +544,9 @@ class _Task:
 
 
 def _suppressed(original: Table, readings: Sequence[_Reading]) -> Bools:
-    """Which released rows say nothing in any quasi-identifying feature, or in any feature where
-    roles are not known.
+    """Which released rows say nothing in any quasi-identifying feature.
+
+    Where roles are not known, all features count.
     """
     quasi = [reading for reading in readings if original.roles.get(reading.name) is Role.QUASI]
     looked_at = quasi or readings
@@ -554,8 +560,7 @@ def _suppressed(original: Table, readings: Sequence[_Reading]) -> Bools:
 def _at_levels_of_release(
     readings: Sequence[_Reading], trains: Bools, classes: Ints, shown_classes: Ints, order: Ints
 ) -> tuple[_Features, _Features, Ints]:
-    """The release's training rows, the input's records as the release would have shown them, and
-    who may be whom.
+    """The release's training rows, the input's records as it would have shown them, and twins.
 
     For every training row the last has a record it may be made of, each record once; -1 where none
     is left. Which of several equal records it is makes no difference to what can be learned from
@@ -589,8 +594,9 @@ def _covering(
     classes: tuple[Ints, Ints],
     order: Ints,
 ) -> tuple[Ints, Ints]:
-    """As `_at_levels_of_release` where values of several levels are side by side: a record's groups
-    are those that cover it, and it goes to the tightest of them.
+    """As `_at_levels_of_release`, where values of several levels are side by side.
+
+    A record's groups are those that cover it, and it goes to the tightest of them.
     """
     own_classes, shown_classes = classes
     may_bes = [reading.may_be for reading in readings]
@@ -633,8 +639,9 @@ def _covering(
 
 
 def _generalised(reading: _Reading, present: Ints) -> tuple[Ints, Bools]:
-    """Every record's released code, where its leaf has one; the others get new codes at the
-    release's level, returned too.
+    """The released code of every record whose leaf has one, and new codes for the others.
+
+    The new codes are at the release's level; what they cover is returned too.
     """
     may_be = reading.may_be[present]
     covered = may_be.any(axis=0)
@@ -663,9 +670,7 @@ def _is_node(leaves: Bools, level: Ints) -> bool:
 
 
 def _tightest(may_be: Sequence[Bools], records: Ints, groups: Ints, order: Ints) -> Ints:
-    """For every record (as leaves) the first group, in an order, that covers it; -1 if none
-    does.
-    """
+    """For every record (as leaves), the first group in an order that covers it; -1 if none does."""
     first = np.full(len(records), -1, dtype=np.int64)
     step = max((1 << 24) // max(len(groups), 1), 1)
     for start in range(0, len(records), step):
@@ -679,8 +684,9 @@ def _tightest(may_be: Sequence[Bools], records: Ints, groups: Ints, order: Ints)
 
 
 def _twins(records: Ints, released: Ints, order: Ints) -> Ints:
-    """For every released row an equal record, each record once, the first in an order first; -1
-    where none is left.
+    """For every released row, an equal record; -1 where none is left.
+
+    Each record is used once, in the given order.
     """
     cells = _cells(np.concatenate((records, released)))
     cell_of_record = cells[: len(records)]

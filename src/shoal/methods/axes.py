@@ -1,6 +1,4 @@
-"""A column of a table as an axis (`hierarchy.texts`), for methods whose groups have ranges of their
-own.
-"""
+"""A column of a table as an axis (`hierarchy.texts`), for methods whose groups have ranges."""
 
 from collections.abc import Sequence
 
@@ -18,8 +16,10 @@ __all__ = ["Axis", "axis_of"]
 def axis_of(
     table: Table, name: str, ranges: str, populations: Sequence[Counts], whole: bool = False
 ) -> Axis:
-    """The axis of a column; without a place for missing values if neither the table nor a
-    population has any, unless `whole`.
+    """The axis of a column.
+
+    It has no place for missing values if neither the table nor a population has any, unless
+    `whole`.
     """
     keys = table.keys(name)
     if name not in table.hierarchies:

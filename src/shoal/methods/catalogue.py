@@ -1,5 +1,6 @@
-"""The catalogue: every method by its name. Recipes, views, the ledger, attacks, measures and the
-doors know methods by it alone.
+"""The catalogue: every method by its name.
+
+Recipes, views, the ledger, attacks, measures and the interfaces know methods only through it.
 
 To add a method, write its folder with an `Entry`, and name that entry here. The conformance suite
 runs over this list.

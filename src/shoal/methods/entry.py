@@ -1,5 +1,6 @@
-"""`Entry`: what others need to know of a method without knowing the method. Each method's module
-has one; `catalogue` lists them.
+"""`Entry`: what others need to know about a method without knowing the method.
+
+Each method's module has one; `catalogue` lists them.
 
 It is data only: the rooms below read it, and nobody outside `methods` asks for a method's name or
 class.
@@ -15,8 +16,9 @@ __all__ = ["AsViews", "Entry"]
 
 @dataclass(frozen=True)
 class AsViews:
-    """How a release shows the true values of everybody in a group, so that it can be checked with
-    other releases.
+    """How a release shows the true values of everybody in a group.
+
+    With this, it can be checked together with other releases.
     """
 
     mark: str | None = None

@@ -1,5 +1,6 @@
-"""Mondrian: halve the table along one column after the other, for as long as both halves satisfy
-the models.
+"""Mondrian: halve the table along one column after the other.
+
+It goes on for as long as both halves satisfy the models.
 
 LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity (ICDE 2006). All open parts of
 the table are cut in the same round by a few passes over the distinct rows, so that the work grows
@@ -111,9 +112,7 @@ class Mondrian:
                 )
 
     def promise(self, schema: Schema) -> Promise:
-        """Every group satisfies the models, and that is all; semantic k-anonymity with splits in
-        the middle.
-        """
+        """Every group satisfies the models; with splits in the middle, semantic k-anonymity."""
         promise = syntactic(self.models, schema, self.unit)
         if self.splits == "median":
             return promise
@@ -128,8 +127,10 @@ class Mondrian:
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """The table in groups that satisfy the models, no record suppressed; with splits in the
-        middle all, if they are few.
+        """The table in groups that satisfy the models.
+
+        No record is suppressed, except that with splits in the middle all are if there are fewer
+        than k.
         """
         job = begin(self, table, chance, progress)
         people = job.table
@@ -176,9 +177,7 @@ def _visible(columns: Mapping[str, tuple[Sequence[str], npt.NDArray[Any]]]) -> i
 
 
 def _require_public(schema: Schema) -> None:
-    """What is released depends on the rows by the sizes of groups alone; an error if a column would
-    tell more.
-    """
+    """An error if a column would reveal more of the rows than the sizes of groups."""
     for name, role in schema.roles.items():
         if role is Role.IDENTIFYING:
             continue
@@ -252,8 +251,9 @@ class Proposal:
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Where the cells of a round are cut: which active rows go right, where left halves end and
-    right ones start.
+    """Where the cells of a round are cut.
+
+    It says which active rows go right, where left halves end and where right ones start.
     """
 
     right: Bools
@@ -354,8 +354,9 @@ class Partition:
         self._look(proposed.active[allowed[proposed.local]])
 
     def _halves(self, proposed: Proposal, cuts: Cuts) -> list[Ints]:
-        """The half of every row, and of everyone in a population; a number above all halves if its
-        cell is not open.
+        """The half of every row, and of everyone in a population.
+
+        If its cell is not open, it is a number above all halves.
         """
         rows = np.full(len(self.crowd.cell), 2 * len(proposed.opened))
         rows[proposed.active] = 2 * proposed.local + cuts.right
@@ -433,8 +434,9 @@ class Partition:
         self.spent = np.vstack([self.spent, np.zeros_like(low, dtype=np.bool_)])
 
     def _look(self, rows: Ints) -> None:
-        """Find the outermost places that occur in the cells of some rows, which are all the rows of
-        their cells.
+        """Find the outermost places that occur in the cells of some rows.
+
+        The rows must be all the rows of their cells.
         """
         cells = self.crowd.cell[rows]
         for j, places in enumerate(self.crowd.places):
@@ -509,8 +511,9 @@ def _parted(people: _Crowd, number: Ints, axis: Ints, ends_left: Ints) -> Ints:
 
 
 def _carried(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], int]:
-    """A column as the models expect it: leaves if it has a hierarchy, else its own codes; and how
-    many there are.
+    """A column as the models expect it, and the number of its codes.
+
+    The codes are leaves if it has a hierarchy, else those of the column.
     """
     codes = rows.column(name)
     if name in table.hierarchies:
@@ -528,8 +531,7 @@ def _tally(
 
 
 def _spread(tied: Bools, cell: Ints, chosen: Ints, of: Ints) -> Bools:
-    """Picks `chosen[c]` of the `of[c]` tied rows of every cell c, evenly along their canonical
-    order.
+    """Pick `chosen[c]` of the `of[c]` tied rows of every cell c, evenly along their order.
 
     That order ends with the sensitive values: taking the first ones would part the values instead
     of spreading them.

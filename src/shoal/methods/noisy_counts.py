@@ -1,5 +1,6 @@
-"""Noisy counts (Li and Li), and k-DGS: every distinct row with a count, after a generalisation that
-no row decides.
+"""Noisy counts (Li and Li), and k-DGS: every distinct row with a count.
+
+Rows are generalised to levels that do not depend on the data.
 
 `noisy` draws the counts; `Columns` uses it too. Uses `privacy.noise` and `chance`.
 """
@@ -51,8 +52,7 @@ K = 10
 @typed
 @dataclass(frozen=True, init=False)
 class NoisyCounts:
-    """Distinct rows with noisy counts that keep (ε, δ)-differential privacy and semantic
-    k-anonymity.
+    """Distinct rows with noisy counts: (ε, δ)-differential privacy and semantic k-anonymity.
 
     A row that fewer than k records share is never released; the more share it, the more surely it
     is, with its count up to noise. All released columns count when rows are told apart. With a δ of
@@ -122,8 +122,9 @@ class NoisyCounts:
         require_bound(unit, self.rows, self.definition if exact else "standard")
 
     def promise(self, schema: Schema) -> DifferentialPrivacy:
-        """(ε, δ) under the definition, for one row or one person; and semantic k-anonymity where
-        that is one row.
+        """(ε, δ) under the definition, for one row or one person.
+
+        For one row, semantic k-anonymity too.
         """
         self._noise()  # what cannot be released is refused before a ledger counts it
         schema.require_unit(self.unit)
@@ -145,8 +146,9 @@ class NoisyCounts:
         )
 
     def crowd(self, schema: Schema) -> int | None:
-        """How many records must share a row for it to be more likely than not to be released; None
-        without a δ.
+        """How many records must share a row to make its release more likely than not.
+
+        None without a δ.
         """
         return self._noise().half
 
@@ -228,8 +230,9 @@ class NoisyCounts:
 
 @dataclass(frozen=True)
 class _Noise:
-    """The scale of the noise, and the chances of the practical matrix; None of these where ε is
-    kept alone.
+    """The scale of the noise, and the chances of the practical matrix.
+
+    There are no such chances where ε is kept alone.
     """
 
     scale: Fraction
@@ -244,8 +247,9 @@ class _Noise:
 @typed
 @dataclass(frozen=True)
 class KDGS:
-    """Deterministic generalisation and suppression: rows at fixed levels, without those that fewer
-    than k records share.
+    """Deterministic generalisation and suppression: rows at fixed levels.
+
+    Rows that fewer than k records share are not released.
 
     Keeps semantic k-anonymity, and no differential privacy: counts are exact. `unit` is the
     identifying column that tells whose rows belong together: one row of each person is drawn, and

@@ -1,5 +1,6 @@
-"""The globally optimal full-domain generalisation under any conjunction of models, with
-suppression. A baseline.
+"""The globally optimal full-domain generalisation under any conjunction of models.
+
+Groups may be suppressed. It is a baseline.
 
 Every column gets one level for the whole table; groups that fail a model are suppressed, up to a
 limit; of all nodes of the lattice the one that loses least is released. The promise is syntactic,
@@ -182,8 +183,9 @@ def _require_plain_stars(schema: Schema) -> None:
 @owner_only
 @dataclass(frozen=True)
 class BestNode:
-    """The best node, its raw loss, how many records it suppresses, and how many nodes had to be
-    evaluated.
+    """The best node and its raw loss.
+
+    It also says how many records the node suppresses, and how many nodes had to be evaluated.
     """
 
     node: Node
@@ -199,8 +201,7 @@ def search(
     suppression: Fraction | int = 0,
     progress: Progress = silent,
 ) -> BestNode:
-    """The node with the least loss whose failing groups hold at most the given share of the
-    records.
+    """The node with the least loss that suppresses at most the given share of the records.
 
     Of nodes with equal loss the first in the order of the columns is taken. InfeasibleError if
     there is none.
@@ -266,8 +267,9 @@ class _Suppression:
     weights: Weights
 
     def __call__(self, levels: tuple[int, ...]) -> Evaluation:
-        """Also for hereditary models alone: what these suppress is suppressed at every finer node
-        too.
+        """What a node suppresses and loses, by all models and by the hereditary ones alone.
+
+        What hereditary models suppress is suppressed at every finer node too.
         """
         groups = self.lattice.groups(self.lattice.rollup.columns_of(levels))
         suppressed, added = self._excess(groups, self.models)

@@ -1,5 +1,6 @@
-"""Random sampling: every record is released unchanged, or not at all. A baseline that people
-compare with.
+"""Random sampling: every record is released unchanged, or not at all.
+
+It is a baseline for comparison.
 
 Uses `counts` and `chance`; the catalogue lists it.
 """
@@ -27,8 +28,7 @@ __all__ = ["RandomSample"]
 @typed
 @dataclass(frozen=True, init=False)
 class RandomSample:
-    """Each record with the same probability, independently of all others (Poisson sampling),
-    unchanged.
+    """Each record unchanged, with the same probability, independently (Poisson sampling).
 
     `unit` is the identifying column that tells whose rows belong together: one row of each person
     is drawn, and only that is used.

@@ -1,5 +1,6 @@
-"""`draft`: a recipe for a table, with "?" wherever only a person can decide. Uses `schema` and the
-catalogue of methods.
+"""`draft`: a recipe for a table, with "?" wherever only a person can decide.
+
+Uses `schema` and the catalogue of methods.
 
 The draft holds nothing of the table but the names and types of its columns. What those suggest is
 only ever a comment.
@@ -152,8 +153,9 @@ def _widest(names: Iterable[str]) -> int:
 
 
 def _type(table: Table, name: str) -> Kind:
-    """The type that all values of a column have, as they are written: 01234 is text, as its 0 would
-    be lost.
+    """The type that all values of a column have as they are written.
+
+    01234 is text, since its 0 would be lost.
 
     Only whole floats may end in .0, as other programs write them.
     """

@@ -1,5 +1,6 @@
-"""Reading a recipe, and everything that is wrong with it as it is written. Uses `schema`; `running`
-uses it.
+"""Reading a recipe, and finding everything that is wrong with it.
+
+Uses `schema`; `running` uses it.
 
 A recipe holds nothing of the table, so messages name its keys and the values given for them.
 """

@@ -1,5 +1,6 @@
-"""`Recipe`: one TOML file that says what to read, who is who, what to do and what to write. Uses
-every room above.
+"""`Recipe`: one TOML file that says what to read, the roles of columns, and what to do and write.
+
+Uses every room above.
 
 `schema` says what a recipe may contain, `loading` what is wrong with one as it is written; here it
 is carried out.
@@ -108,8 +109,9 @@ class Recipe:
 
     @property
     def inputs(self) -> list[Path]:
-        """Every file that the recipe names, and itself: none of them is written over, or lies in a
-        release.
+        """Every file that the recipe names, and the recipe itself.
+
+        None of them may be overwritten, or lie in a release.
         """
         method: Any = self.content.method
         named = [getattr(method, option, None) for option in ("public", "register")]
@@ -233,8 +235,9 @@ class Recipe:
         return model
 
     def _public(self, options: Mapping[str, Any]) -> Table:
-        """The public table with what the method groups: the columns of a long form, or all that may
-        be released.
+        """The public table, with the columns that the method groups.
+
+        They are the columns of a long form, or all that may be released.
         """
         path = self.path.parent / options["public"]
         if disk.same(path, self.source):
@@ -367,8 +370,9 @@ class Recipe:
         return result
 
     def earlier_beside(self, directory: str | os.PathLike[str]) -> list[Path]:
-        """The folders at or beside a directory with a release of the columns that this recipe
-        releases, by their certificates.
+        """The folders at or beside a directory that hold an earlier release of the same columns.
+
+        Their certificates say so: they name this recipe, or all the columns that it releases.
         """
         released = {
             name for name in self.content.roles if name not in self.having(Role.IDENTIFYING)

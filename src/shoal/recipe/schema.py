@@ -1,5 +1,6 @@
-"""What a recipe may contain, section by section. Uses `methods`, `privacy` and `data`; `loading`
-reads recipes by it.
+"""What a recipe may contain, section by section.
+
+Uses `methods`, `privacy` and `data`; `loading` reads recipes by it.
 
 Three lists name what a recipe may choose: `METHODS`, `MODELS`, `BUILDERS`. The options of a choice
 are the parameters of what it makes, so that a recipe and the library cannot drift apart: types are

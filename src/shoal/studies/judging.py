@@ -1,5 +1,6 @@
-"""`judge`: how good a release is, for its owner. Uses `measure`, `lattice`, `methods` and
-`releases`; the command line uses it.
+"""`judge`: how good a release is, for its owner.
+
+Uses `measure`, `lattice`, `methods` and `releases`; the command line uses it.
 
 Everything here is a comparison with the input and reveals information about it: no promise covers
 it. A
@@ -78,8 +79,9 @@ class Lost:
 @owner_only
 @dataclass(frozen=True)
 class ValueCount:
-    """How many records have a value: of the input, of the release, and of the release divided by
-    the sampling rate.
+    """How many records have a value, in the input and in the release.
+
+    `scaled` is the number in the release divided by the sampling rate.
     """
 
     value: str
@@ -157,8 +159,9 @@ def judge(
     queries: int = 0,
     seed: int = 0,
 ) -> Judgement:
-    """How good a release of a table is: records kept, losses, what can still be learnt, and counts
-    before and after.
+    """How good a release of a table is.
+
+    It compares records kept, losses, what can still be learnt, and counts before and after.
 
     release: a `Release`, or a released dataframe
     levels: of the generalised columns; else those of the certificate, else found by the released
@@ -219,8 +222,9 @@ def judge(
 
 
 def refuse_beside_a_release(path: str | os.PathLike[str]) -> None:
-    """FileError where a path leads into the directory of a release, or into a folder of it: whoever
-    gets that gets all of it.
+    """FileError if a path leads into the directory of a release, or into a folder in it.
+
+    Whoever gets that directory gets everything in it.
     """
     for way in (os.path.abspath(path), os.path.realpath(path)):
         for folder in Path(way).parents:
@@ -237,8 +241,10 @@ def refuse_beside_a_release(path: str | os.PathLike[str]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """A released column: its level, the values there, how many input records have each, and every
-    released row's code.
+    """A released column.
+
+    It has its level, the values there, how many input records have each, and every released row's
+    code.
     """
 
     name: str
@@ -272,8 +278,9 @@ def _foreign() -> InputError:
 
 @dataclass(frozen=True, eq=False)
 class _Released:
-    """The released rows that are not suppressed, and the column that numbers groups which may look
-    alike, if there is one.
+    """The released rows that are not suppressed.
+
+    `mark` is the column that numbers groups which may look alike, if there is one.
     """
 
     table: Table
@@ -306,8 +313,9 @@ def _released(release: Release) -> tuple[Any, str | None]:
 
 
 def _shown(table: Table, frame: Any, levels: Mapping[str, int], mark: str | None) -> Table:
-    """The released dataframe as a table: generalised values as texts, others by the types of the
-    input.
+    """The released dataframe as a table.
+
+    Generalised values are texts; others have the types of the input.
     """
     shown = as_table(frame)
     if extra := [name for name in shown.names if name not in table.names and name != mark]:
@@ -386,8 +394,10 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
 
 
 def _suppressed(shown: Table, generalised: Sequence[_Column]) -> Bools:
-    """Which rows say '*' in every generalised column, unless that is what the level of each, or the
-    one group there is, says.
+    """Which rows say '*' in every generalised column.
+
+    None do if '*' is a value at the level of each column or, where a level is not known, if all
+    rows say it: then it is their group.
     """
     silent = np.ones(shown.rows, dtype=np.bool_)
     for column in generalised:
@@ -478,8 +488,9 @@ def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
 def _losses_of_texts(
     table: Table, released: _Released, lattice: Lattice
 ) -> tuple[dict[str, Lost], dict[str, str]]:
-    """The losses of a release whose groups have ranges or sets of their own: those that need no
-    levels.
+    """The losses of a release whose groups have individual ranges or sets.
+
+    They are the losses that need no levels.
     """
     unknown = {
         f"loss by {name}": "the release has values of several levels side by side"
@@ -539,9 +550,7 @@ def _accuracies(
 def _queries(
     table: Table, shown: Table, number: int, rate: Fraction | None, seed: int
 ) -> CountErrors:
-    """The errors of count queries over the quasi-identifying columns, or over all where there are
-    none.
-    """
+    """The errors of count queries over the quasi-identifying columns, or all if there are none."""
     names = [name for name in shown.names if table.roles.get(name) is Role.QUASI] or list(
         shown.names
     )

@@ -248,16 +248,15 @@ class SafePub:
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """Groups of at least k records of a fresh sample, generalised to the levels chosen on
-        another.
-        """
+        """Groups of at least k records of a fresh sample, at levels chosen on another sample."""
         job = begin(self, table, chance, progress)
         job.progress(0, 3, "counting rows")
         return self.release_counts(job, job.table.count(job.schema.released))
 
     def release_counts(self, job: Job, counts: Counts) -> Release:
-        """The release of a table whose rows were counted: the leaves of columns that have a
-        hierarchy, else the values.
+        """The release of a table whose rows were counted.
+
+        Columns with a hierarchy are counted by leaves, others by values.
         """
         plan = self.plan(job.schema)
         node = self.choose(plan, counts, job.chance, job.progress)
@@ -292,8 +291,9 @@ class SafePub:
         return Release(released, certificate, facts)
 
     def choose(self, plan: SafePubPlan, counts: Counts, chance: Chance, progress: Progress) -> Node:
-        """The node to release. The budget pays for a noisy number of records, which sizes the
-        sample, and for the choice.
+        """The node to release.
+
+        The budget pays for a noisy number of records, which sizes the sample, and for the choice.
         """
         if plan.searching is None:
             return plan.candidates.low
@@ -358,8 +358,9 @@ def drawn(counts: Counts, share: Fraction, chance: Chance) -> Counts:
 
 
 def released_groups(sample: Counts, nodes: Candidates, node: Node, k: int) -> Counts:
-    """The groups that are released, by their codes at the node's levels: those of at least k
-    sampled records.
+    """The groups that are released, by their codes at the node's levels.
+
+    They are those of at least k sampled records.
 
     Records of a group agree in all released columns. Where every column is at its root a row shows
     nothing, and none is released.
