@@ -268,8 +268,7 @@ class Chance:
         return successes
 
     def _place(self, drawn: int, cumulative: Sequence[Fraction]) -> int:
-        """The number of cumulative probabilities that a uniform number with these first bits reaches.
-        """
+        """How many cumulative probabilities a uniform number with these first bits reaches."""
         bits = _FIRST
         while True:
             least = bisect_right(cumulative, Fraction(drawn, 1 << bits))

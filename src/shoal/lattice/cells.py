@@ -237,8 +237,7 @@ class Cells:
         return group_of_rank[rank[groups:]]
 
     def group_of(self, axes: int) -> Index:
-        """The number of every compact cell's group when only the first `axes` axes separate groups.
-        """
+        """Every compact cell's group number when only the first `axes` axes separate groups."""
         if self.wide is not None:
             separating = []
             for run, packed in self.wide:

@@ -254,8 +254,8 @@ class Optimum:
     def _descend(self) -> None:
         """Find a good start: descend from the top by steps that lose less.
 
-        Steps are tried in the order of what they would lose without suppression; the first that loses
-        less is taken.
+        Steps are tried in the order of what they would lose without suppression; the first that
+        loses less is taken.
         """
         here = self.high
         self.evaluate(here)
@@ -348,8 +348,8 @@ class Optimum:
     def _corners(self, nodes: Index, box: Index, known: Codes) -> tuple[Index, Index, list[Ask]]:
         """Split boxes until none has a coarsest corner that is known.
 
-        Gives the open nodes in the order of their boxes, the boxes' numbers, and what to ask about the
-        corners.
+        Gives the open nodes in the order of their boxes, the boxes' numbers, and what to ask about
+        the corners.
         """
         while True:
             starts = np.flatnonzero(np.diff(box, prepend=-1))

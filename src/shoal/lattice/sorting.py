@@ -306,7 +306,9 @@ class Sorting:
 
 
 def _pairs(keys: Unsigned, same: npt.NDArray[np.bool_], bends: npt.NDArray[Any]) -> list[float]:
-    """For every line of sorted keys, the pairs of equal ones, weighed by the bend at their distance.
+    """For every line of sorted keys, the pairs of equal ones.
+
+    Pairs are weighed by the bend at their distance.
 
     `same` is scratch space.
     """

@@ -89,8 +89,7 @@ class NoisyCountParameters:
 
     @property
     def half(self) -> int:
-        """The smallest number of records from which a row is more likely than not to be released.
-        """
+        """The fewest records that make a row more likely than not to be released."""
         return next(i for i, rest in enumerate(self.withheld) if 2 * rest <= ONE)
 
     @cached_property

@@ -94,8 +94,8 @@ class Gathered:
     def toml(self, views: Sequence[View]) -> str:
         """More views of these people as TOML.
 
-        It can be appended to the file they came from or, for a release, be a file that a recipe names
-        in [views].
+        It can be appended to the file they came from or, for a release, be a file that a recipe
+        names in [views].
         """
         if not self.by_row:
             return as_toml(views, self.views.names)
