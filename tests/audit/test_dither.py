@@ -16,7 +16,7 @@ from shoal.attack import Heard, disclosed
 from shoal.audit import Secret
 from shoal.audit.maxima import Maxima
 from shoal.audit.model import Decision, members
-from shoal.audit.polytope import Constraint
+from shoal.audit.cells import Constraint
 from shoal.audit.secret import FINE
 from shoal.audit.sums import Sums, SumState
 from shoal.errors import ColumnError, ParameterError, QueryError

@@ -12,7 +12,8 @@ from math import inf
 
 from shoal.attack.transcript import Heard
 from shoal.audit.model import Decision, members
-from shoal.audit.polytope import Constraint, extremes
+from shoal.audit.cells import Constraint
+from shoal.audit.polytope import extremes
 from shoal.audit.sums import Rule, Sums, SumState
 from shoal.errors import InputError
 
