@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from shoal.audit import Audit, Query, Reply, Secret, expressions
+from shoal.audit.dither import FINE
 from shoal.audit.secret import simplest
-from shoal.audit.store import Store
+from shoal.audit.stored import StoredValues, public_column
 from shoal.errors import ColumnError, ParameterError, QueryError
 from tests.audit.salaries import (
     NAMES,
@@ -218,8 +219,16 @@ def test_only_public_and_secret_columns_are_copied_and_in_an_order_that_tells_no
     table = people(illness=["Zanzibar fever"] * PEOPLE)
     Audit.new(tmp_path / "a", table, Secret("salary"), public=["dept"])
     assert b"Zanzibar" not in (tmp_path / "a").read_bytes()
-    data = Store(tmp_path / "a").data()
-    assert json.loads(data["public: dept"])["codes"] == [0] * 20 + [1] * 20
-    assert json.loads(data["secret: salary"]) == [
-        str(value) for value in (*VALUES[::2], *VALUES[1::2])
-    ]
+    audit = Audit.open(tmp_path / "a")
+    assert list(audit._public["dept"].codes) == [0] * 20 + [1] * 20
+    assert audit._values["salary"].scaled.tolist() == [*VALUES[::2], *VALUES[1::2]]
+
+
+def test_a_store_of_an_earlier_version_is_read() -> None:
+    """Its numbers were texts, and a dithered column had its digits added."""
+    values = StoredValues.read(json.dumps(["1/3", "2", "0.5"]))
+    assert values.aggregate("sum", 0b111) == Fraction(17, 6)
+    assert not values.dithered
+    assert StoredValues.read(json.dumps([f"1/{FINE}"])).dithered
+    old = json.dumps({"kind": "text", "labels": ["X", "Y"], "codes": [0, 1, 1]})
+    assert list(public_column(old).codes) == [0, 1, 1]

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal.audit.polytope as polytope
+from shoal.audit.cells import Constraint
 from shoal.audit.matrices import Floats
 from shoal.audit.model import crowd
-from shoal.audit.cells import Constraint
 from shoal.audit.polytope import Box, combination, extremes, free, linked
 from tests.audit.exact import growing, indicators, rank
 

@@ -21,9 +21,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal.audit.slices as module
+from shoal.audit.cells import Constraint, Ints, cells
 from shoal.audit.matrices import Floats, grid_unit, norms, on_grid
 from shoal.audit.model import crowd
-from shoal.audit.cells import Constraint, Ints, cells
 from shoal.audit.polytope import Box
 from shoal.audit.slices import PointPairs, Slices, WidthAt, safe
 from tests.audit.exact import inverse, times
@@ -90,8 +90,8 @@ class Polytope:
             return True
         claims = [Fraction(float(width)) * box.scale for width in widths]
         labels = cells(self.constraints, self.people, box.kinds).labels
-        pairs = [(claims[label], exact[person]) for person, label in enumerate(labels) if label >= 0]
-        return any(claim > real for claim, real in pairs)
+        about = [person for person, label in enumerate(labels) if label >= 0]
+        return any(claims[labels[person]] > exact[person] for person in about)
 
 
 def some_polytope(rng: np.random.Generator) -> Polytope:

@@ -37,7 +37,7 @@ ROUNDING = Fraction(1, 2**20)
 """Of such a step: more than the rounding of what chords give."""
 
 LINKED = 10_000
-"""Cells that questions may link with one another: a square matrix of that size is 800 MB."""
+"""A matrix of cells that questions link may be as large as a square one of this size: 800 MB."""
 
 DEPENDENT = 1e-9
 """A row this close to others, squared and relative to its length, may be a combination of them."""
@@ -136,10 +136,12 @@ def told_apart(
 ) -> Cells:
     """The cells of constraints and a question; TooLargeError if there are too many."""
     groups = cells(constraints, people, kinds)
-    if len(groups) > LINKED:
+    alone = int(np.count_nonzero(groups.sizes == 1))
+    # directions of those who are alone, and several matrices of all constraints
+    if len(groups) * max(alone, 4 * len(constraints)) > LINKED**2:
         raise TooLargeError(
             f"this question and those linked with it distinguish {len(groups):,} groups of people, "
-            f"and sums are audited for up to {LINKED:,}",
+            f"of whom {alone:,} are only one, which is too many for sums to be audited",
             "audit parts of the table separately, so that no question is about people of two parts",
         )
     return groups

@@ -11,8 +11,8 @@ from math import ceil, floor, lcm
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.arguments import typed
+from shoal.audit.dither import FINE
 from shoal.audit.model import STRATEGIES, Costed, Number, Strategy
-from shoal.chance import Chance
 from shoal.data.kinds import Kind
 from shoal.errors import ColumnError, ParameterError, TooLargeError, listed, plural
 from shoal.exact.numbers import Exact, fraction, printed
@@ -20,16 +20,13 @@ from shoal.exact.numbers import Exact, fraction, printed
 if TYPE_CHECKING:
     from shoal.data.tables import Table
 
-__all__ = ["FAMILIES", "FAMILY_OF", "FINE", "Family", "Secret", "exact_values", "simplest"]
+__all__ = ["FAMILIES", "FAMILY_OF", "Family", "Secret", "exact_values", "simplest"]
 
 Family = Literal["max", "min", "sum"]
 FAMILIES: tuple[Family, ...] = ("max", "min", "sum")
 
 FAMILY_OF: Mapping[str, Family] = {"max": "max", "min": "min", "sum": "sum", "mean": "sum"}
 """What is audited for an aggregate; a mean is a sum over a known number of people."""
-
-FINE: int = 10**1300
-"""Parts that dither divides a unit into: enough for a thousand sums over the same people."""
 
 CLOSE = 1000
 """Bounds this far apart, or less, are close together: 1 is at least a thousandth of that."""
@@ -219,7 +216,7 @@ def simplest(value: Fraction) -> Number:
 def exact_values(table: "Table", secret: Secret) -> tuple[list[Fraction], Secret]:
     """The exact values of a secret column, checked against what is said to be public of them.
 
-    Also the secret with nothing left open; with dither, the values have their random part.
+    Also the secret with nothing left open.
     """
     column = _Checked(table, secret.column)
     values = column.numbers()
@@ -238,9 +235,6 @@ def exact_values(table: "Table", secret: Secret) -> tuple[list[Fraction], Secret
     unit = _unit(secret, integers, values)
     odd = [value for value in values if (value / unit).denominator != 1]
     column.require(odd, "not divisible by the unit", "give a smaller `unit`, or none")
-    if secret.dither:
-        chance = Chance()
-        values = [value + unit * Fraction(chance.below(FINE), FINE) for value in values]
     return values, replace(secret, integers=integers, unit=unit)
 
 
@@ -256,13 +250,17 @@ class _Checked:
         values: list[Fraction] = []
         missing: list[object] = []
         wrong: list[object] = []
+        # many people have the same value, which is read once
+        known: dict[object, Fraction] = {}
         for value in self.table.frame.get_column(self.name).to_list():
             if value is None or value == "" or value != value:
                 missing.append(value)
                 continue
             try:
-                text = value.strip() if isinstance(value, str) else value
-                values.append(fraction(text, self.name))
+                if value not in known:
+                    text = value.strip() if isinstance(value, str) else value
+                    known[value] = fraction(text, self.name)
+                values.append(known[value])
             except ParameterError:
                 wrong.append(value)
         fix = "leave those rows out, or fill them: queries are about people who have a value"

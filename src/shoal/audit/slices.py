@@ -1,9 +1,9 @@
 """How wide everyone's possible values surely are, in slices where one more sum has a value.
 
-Variables are the sums of cells: people whom no constraint distinguishes. All is computed in floats, and nothing that floats compute is believed. A width counts if two points
-show it whose distance from all constraints is known and can be made up for:
-docs/proofs/audit-sums.md has the argument. Whatever is in doubt is not safe. Uses `cells`,
-`polytope` and `matrices`; `sums` uses `safe`.
+Variables are the sums of cells, people whom no constraint distinguishes. All is computed in floats,
+and nothing that floats compute is believed. A width counts if two points show it whose distance
+from all constraints is known and can be made up for: docs/proofs/audit-sums.md has the argument.
+Whatever is in doubt is not safe. Uses `cells`, `polytope` and `matrices`; `sums` uses `safe`.
 """
 
 from collections.abc import Sequence
@@ -47,8 +47,8 @@ LARGEST = 10_000
 SMALL = 100
 """Nonzeros up to which programs find both ends, whatever was found before."""
 
-FEW = 4
-"""People in a cell up to which their own directions are looked at."""
+DIRECTIONS = 20_000_000
+"""Entries of directions up to which cells of several people have some, too."""
 
 WORK = 5_000_000
 """Pivots of these programs times nonzeros, at most for one question."""
@@ -465,7 +465,7 @@ class Slices:
 
 
 def _moving(shape: Shape) -> Ints:
-    """Cells that need a direction: of few people, or where the centre alone shows too little.
+    """Cells that need a direction: of one person, or where the centre alone shows too little.
 
     In larger cells, someone can nearly always have more while others have less.
     """
@@ -474,8 +474,12 @@ def _moving(shape: Shape) -> Ints:
     x = shape.centre[: len(sizes)]
     highest = np.minimum(system.span, x)
     lowest = np.maximum(0.0, x - (sizes - 1) * system.span)
-    chosen: Ints = np.flatnonzero((sizes <= FEW) | (highest - lowest < 2 * system.need))
-    return chosen
+    shown = highest - lowest
+    chosen: Ints = np.flatnonzero((sizes == 1) | (shown < 2 * system.need))
+    if len(chosen) * len(sizes) <= DIRECTIONS:
+        return chosen
+    alone: Ints = np.flatnonzero(sizes == 1)
+    return alone
 
 
 def _directions(shape: Shape, zq: Floats, s: float, moving: Ints) -> Floats | None:

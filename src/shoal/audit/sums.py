@@ -16,6 +16,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from shoal.audit.cells import Constraint, Labels
 from shoal.audit.model import (
     Decision,
     Number,
@@ -24,7 +25,6 @@ from shoal.audit.model import (
     require_asked,
     require_auditor,
 )
-from shoal.audit.cells import Constraint, Labels
 from shoal.audit.polytope import Box, combination, free, linked, told_apart
 from shoal.audit.slices import safe
 from shoal.errors import InputError, ParameterError
@@ -36,6 +36,9 @@ LARGEST = 100_000
 
 ROOM = 40
 """What is certified has room for 2^-40 of the widest bounds."""
+
+Given = Number | Sequence[Number] | None
+"""One number for all, or one for each kind of people or each person."""
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -107,8 +110,8 @@ class Sums:
     """
 
     people: int
-    low: Number | Sequence[Number] | None = None
-    high: Number | Sequence[Number] | None = None
+    low: Given = None
+    high: Given = None
     width: Number | Sequence[Number] = 1
     integers: bool = False
     strategy: Strategy = "binding"
@@ -236,7 +239,7 @@ class Sums:
         # Hadamard: a minor is at most √((m+1)^(m+1) / 4^m)
         return bool(far**2 * (equations + 1) ** (equations + 1) > 4**equations)
 
-    def _kinds(self, option: str, given: Number | Sequence[Number] | None) -> tuple[Fraction, ...]:
+    def _kinds(self, option: str, given: Given) -> tuple[Fraction, ...]:
         """A number for each kind of people; for each person, where no kinds are given."""
         if isinstance(given, int | Fraction):
             return (Fraction(given),)
@@ -254,12 +257,10 @@ class Sums:
         high = self._kinds("high", self.high)
         width = self._kinds("width", self.width)
         count = max(map(len, (low, high, width)))
-        low, high, width = (
-            each * count if len(each) == 1 else each for each in (low, high, width)
-        )
+        low, high, width = (each * count if len(each) == 1 else each for each in (low, high, width))
         return low, high, width
 
-    def _everyone(self, option: str, given: Number | Sequence[Number] | None) -> tuple[Fraction, ...]:
+    def _everyone(self, option: str, given: Given) -> tuple[Fraction, ...]:
         """One number for everyone."""
         numbers = self._kinds(option, given)
         if len(numbers) == 1:
