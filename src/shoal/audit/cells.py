@@ -130,8 +130,8 @@ def _compact(codes: Ints) -> Labels:
         _, numbers = np.unique(codes, return_inverse=True)
         return numbers.astype(np.int32)
     there = np.bincount(codes) > 0
-    numbers = np.cumsum(there, dtype=np.int32) - np.int32(1)
-    return numbers[codes]
+    places = np.cumsum(there) - 1
+    return places.astype(np.int32)[codes]
 
 
 def _in_order(labels: Labels) -> Cells:

@@ -27,7 +27,17 @@ from shoal.audit.matrices import (
 )
 from shoal.audit.polytope import DEPENDENT, Box, linked, told_apart
 
-__all__ = ["PointPairs", "Shape", "Slices", "System", "WidthAt", "centre", "safe", "shape"]
+__all__ = [
+    "PointPairs",
+    "Shape",
+    "Slices",
+    "System",
+    "WidthAt",
+    "centre",
+    "certified",
+    "safe",
+    "shape",
+]
 
 STEPS = 60
 """Of Newton's method; it takes about five from a centre nearby, and fifteen from anywhere."""
@@ -79,6 +89,17 @@ def safe(
     low = box.outside(people, interval[0], True)
     high = box.outside(people, interval[1], False)
     return (low, high) if low < high else None
+
+
+def certified(box: Box, constraints: tuple[Constraint, ...], cells: Cells) -> list[Fraction] | None:
+    """Lower bounds on what one person of each cell can have; None where floats show nothing."""
+    with np.errstate(all="ignore"):
+        known = shape(box, constraints, cells)
+        slices = None if known is None else Slices.whole(known)
+        widths = None if slices is None else slices.widths(0.0)
+    if widths is None or not np.all(np.isfinite(widths)):
+        return None
+    return [Fraction(float(width)) * box.scale for width in widths]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +186,7 @@ def shape(box: Box, constraints: tuple[Constraint, ...], cells: Cells) -> Shape 
     d = system.scales(x)
     half = a * np.sqrt(d)
     try:
-        inverse = np.linalg.inv(half @ half.T)
+        inverse: Floats = np.linalg.inv(half @ half.T)
     except np.linalg.LinAlgError:
         return None
     # the centre is only about right, so it is put onto the equations, twice for the rounding
@@ -312,11 +333,26 @@ class Slices:
             off=norms(a @ ways),
         )
 
+    @classmethod
+    def whole(cls, shape: Shape) -> "Slices | None":
+        """The polytope itself, as its only slice; None where someone's value is determined."""
+        system = shape.system
+        moving = _moving(shape)
+        nothing = np.zeros(system.a.shape[1])
+        ways = _directions(shape, nothing, 1.0, moving)
+        furthest = reach(system.a, system.mass) if len(system.a) else 0.0
+        if furthest is None or ways is None:
+            return None
+        moves = ways[moving, np.arange(len(moving))]
+        off = norms(system.a @ ways)
+        inverse = shape.inverse
+        return cls(shape, system.a, inverse, furthest, 0.0, 0.0, nothing, moving, ways, moves, off)
+
     def widths(self, value: float) -> Floats | None:
         """Lower bounds on widths where the sum is `value`; None if it may be impossible."""
         system = self.shape.system
         point = self.point(value)
-        x = point * system.unit
+        x: Floats = point * system.unit
         kept = system.mass * system.slip
         up = system.top - kept - x
         down = x - kept
@@ -364,7 +400,9 @@ class Slices:
         """How far a point on the grid is off the equations, in units and exactly."""
         system = self.shape.system
         sums = self.a.astype(np.int64) @ point
-        right = np.append(system.right, np.int64(round(value / system.unit)))
+        right = system.right
+        if len(self.a) > len(right):
+            right = np.append(right, np.int64(round(value / system.unit)))
         off: Ints = sums - right
         return off
 

@@ -296,7 +296,7 @@ class Sums:
             return Fraction(0)
         low, high, _ = self._ends()
         spans = (most - least for least, most in zip(low, high, strict=True))
-        return max(spans) / 2 ** (ROOM - 2)
+        return Fraction(max(spans), 2 ** (ROOM - 2))
 
     @cached_property
     def box(self) -> Box:
