@@ -336,7 +336,8 @@ def test_the_distance_by_which_points_are_off_is_subtracted_from_their_width() -
 
 def liar(columns: int) -> Any:
     """A solver for which everything is possible: one point has all there is, the other nothing."""
-    names = "changeColCost changeCoeff changeRowBounds changeColBounds setOptionValue run".split()
+    settings = "changeColCost", "changeCoeff", "changeRowBounds", "changeColBounds"
+    names = (*settings, "setOptionValue", "run")
     cells = columns // 2 - 1
     most = np.repeat([1.0, 0.0], cells)
     return SimpleNamespace(

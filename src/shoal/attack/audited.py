@@ -39,7 +39,7 @@ def disclosed(audit: Audit) -> tuple[Disclosed, ...]:
     values: list[Disclosed] = []
     for state in audit.state():
         if state.family is not None:
-            auditor = state.secret.auditor(state.family, audit.people)
+            auditor = audit.auditor(state.secret.column, state.family)
             values.extend(_of_column(audit, state.secret, auditor))
     return tuple(values)
 

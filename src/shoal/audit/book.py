@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,9 +22,22 @@ from shoal.audit.dither import FINE, Dither, Draws, Recorded
 from shoal.audit.expressions import Query
 from shoal.audit.model import Costed, Decision, Number
 from shoal.audit.records import Asked, Begun
-from shoal.audit.secret import FAMILY_OF, Family, Secret, exact_values, simplest
+from shoal.audit.secret import (
+    FAMILY_OF,
+    Family,
+    People,
+    Secret,
+    exact_values,
+    simplest,
+)
 from shoal.audit.store import Key, Store
-from shoal.audit.stored import StoredValues, column_text, public_column, row_numbers
+from shoal.audit.stored import (
+    StoredValues,
+    column_text,
+    kind_bounds,
+    public_column,
+    row_numbers,
+)
 from shoal.chance import Chance
 from shoal.data.kinds import Kind
 from shoal.errors import (
@@ -58,16 +72,24 @@ _KEY = 32  # bytes of an analyst's key, and of the secret in the first entry
 
 @dataclass(frozen=True)
 class Reply:
-    """The answer, exact but for dithered sums, or None, which is a denial."""
+    """The answer, exact but for dithered sums, or None, which is a denial.
+
+    digits: the decimals that are shown of a mean, as many as its sum can be recovered from
+    """
 
     answer: Number | None
+    digits: int | None = field(default=None, compare=False, repr=False)
 
     @property
     def denied(self) -> bool:
         return self.answer is None
 
     def __str__(self) -> str:
-        return "denied" if self.answer is None else printed(Fraction(self.answer))
+        if self.answer is None:
+            return "denied"
+        if self.digits is None:
+            return printed(Fraction(self.answer))
+        return printed(Fraction(round(self.answer * 10**self.digits), 10**self.digits))
 
 
 @dataclass(frozen=True)
@@ -129,6 +151,9 @@ class Audit:
             for name, secret in self._secrets.items()
             if secret.dither and not self._values[name].dithered
         }
+        self._bounds = {
+            name: kind_bounds(secret, self._public) for name, secret in self._secrets.items()
+        }
         self._states = {name: SecretState(secret, None) for name, secret in self._secrets.items()}
         self._auditors: dict[str, Costed[Any]] = {}
         self._decisions: dict[tuple[str, int], Decision] = {}
@@ -154,6 +179,7 @@ class Audit:
         public: Iterable[str],
         named: str | None = None,
         rows: bool = False,
+        unit: str | None = None,
     ) -> "Audit":
         """Put a table under audit: its public and secret columns, and nothing else, are stored.
 
@@ -165,23 +191,35 @@ class Audit:
             differ
         rows: the numbers of rows, from 1, are public too, as a column `row`; otherwise the order of
             rows is not kept
+        unit: the column that says who a row is about, where people are in several rows. Someone's
+            value is then the sum of their rows, or the largest or smallest, as `family` says, and
+            bounds are of that
         """
         given = [secrets] if isinstance(secrets, Secret) else list(secrets)
         shown = list(dict.fromkeys(public))
-        _require(table, given, shown, named, rows)
-        order = _order(table, [] if rows else shown)
-        data = {_PUBLIC + name: column_text(table, name, order) for name in shown}
+        people = People.in_rows(table, unit)
+        _require(table, given, shown, named, people)
+        if rows and (unit is not None or ROW in (*shown, *(each.column for each in given))):
+            raise ColumnError(
+                f"rows cannot be numbered: there is a `unit`, or a column called {ROW!r}",
+                "leave `rows` out, or rename the column",
+            )
+        order = _order(table, [] if rows else shown, people)
+        first = np.array(people.first)[order]
+        data = {_PUBLIC + name: column_text(table, name, first) for name in shown}
         if rows:
             data[_PUBLIC + ROW] = row_numbers(table.rows)
             shown.append(ROW)
             named = named or ROW
         checked = []
         for secret in given:
-            values, settled = exact_values(table, secret)
-            settled.auditor(settled.family or "max", table.rows)
+            values, settled = exact_values(table, secret, people)
+            columns = {name: public_column(data[_PUBLIC + name]) for name in secret.bound_columns}
+            bounds = kind_bounds(settled, columns)
+            settled.auditor(settled.family or "max", len(people.first), bounds)
             data[_SECRET + secret.column] = StoredValues.of(values).text(order)
             checked.append(settled)
-        begun = Begun(table.rows, tuple(shown), named, tuple(checked), _fingerprint(data))
+        begun = Begun(len(people.first), tuple(shown), named, tuple(checked), _fingerprint(data))
         key = Chance().bytes(_KEY).hex()
         Store.create(place, {**begun.to_dict(), "key": key}, data)
         return cls(place)
@@ -347,7 +385,7 @@ class Audit:
         if column in self._auditors:
             return
         try:
-            state.secret.auditor(question.family, self.people)
+            self.auditor(column, question.family)
         except (ParameterError, TooLargeError) as error:
             raise QueryError(str(error), where=f"column {column!r}") from None
 
@@ -377,8 +415,12 @@ class Audit:
         """Who decides about a column, and what is known of it."""
         if column in self._auditors:
             return self._auditors[column], self._states[column].known
-        auditor = self._secrets[column].auditor(family, self.people)
+        auditor = self.auditor(column, family)
         return auditor, auditor.start()
+
+    def auditor(self, column: str, family: Family) -> Costed[Any]:
+        """Who decides about one aggregate of a secret column, as the public knows."""
+        return self._secrets[column].auditor(family, self.people, self._bounds[column])
 
     def _follow(self, links: Iterable[Link]) -> None:
         """Take entries of the log over into the state."""
@@ -519,9 +561,11 @@ def replied(aggregate: str, secret: Secret, decision: Decision) -> Reply:
         assert secret.unit is not None
         unit = Fraction(secret.unit)
         value = round((value - people * unit / 2) / unit) * unit
-    if aggregate == "mean":
-        value /= people
-    return Reply(simplest(value))
+    if aggregate != "mean":
+        return Reply(simplest(value))
+    steps = 2 * people / Fraction(secret.unit or 1)
+    digits = next(digits for digits in count() if 10**digits >= steps)
+    return Reply(simplest(value / people), digits)
 
 
 def digest(key: str) -> str:
@@ -536,7 +580,11 @@ def digest(key: str) -> str:
 
 
 def _require(
-    table: "Table", secrets: Sequence[Secret], public: Sequence[str], named: str | None, rows: bool
+    table: "Table",
+    secrets: Sequence[Secret],
+    public: Sequence[str],
+    named: str | None,
+    people: People,
 ) -> None:
     """Raise if the columns do not fit together."""
     from shoal.data.people import require_once
@@ -544,7 +592,8 @@ def _require(
     names = [secret.column for secret in secrets]
     if not names:
         raise ParameterError("an audit needs a secret column", "give at least one")
-    for name in (*names, *public):
+    bounds = [name for secret in secrets for name in secret.bound_columns]
+    for name in (*names, *public, *bounds):
         # ColumnError if there is none of that name.
         table.kind(name)
     twice = sorted({name for name in names if names.count(name) > 1 or name in public})
@@ -554,36 +603,36 @@ def _require(
         )
     if not table.rows:
         raise ColumnError("the table has no rows, so there is nobody to ask about")
-    if rows and ROW in (*public, *names):
-        raise ColumnError(
-            f"a column is called {ROW!r}, which is what numbers of rows would be called",
-            "rename it",
-        )
+    hidden = [name for name in bounds if name not in public]
+    if hidden:
+        raise ColumnError(f"column {listed(hidden)} has public bounds", "make it public too")
     if named is not None:
-        _require_names(table, public, named)
-    require_once(table, public, [name for name in table.names if name not in names])
+        _require_names(table, public, named, people)
+    people.require_same(table, public)
+    if people.of is None:
+        require_once(table, public, [name for name in table.names if name not in names])
 
 
-def _require_names(table: "Table", public: Sequence[str], named: str) -> None:
+def _require_names(table: "Table", public: Sequence[str], named: str, people: People) -> None:
     """Raise if a column does not name people in public."""
     if named not in public:
         raise ColumnError(f"column {named!r} is to name people in public", "make it public too")
     table.require_people(named)
-    if len(table.keys(named)) < table.rows:
+    if len(table.keys(named)) < len(people.first):
         raise ColumnError(
             f"column {named!r} is to name people, and rows share names; a row is one person"
         )
 
 
-def _order(table: "Table", names: Sequence[str]) -> "npt.NDArray[np.int64]":
-    """The rows in the order of some columns; as they are, if there are none.
+def _order(table: "Table", names: Sequence[str], people: People) -> "npt.NDArray[np.int64]":
+    """People in the order of some columns; as they are, if there are none.
 
     People who are alike in public are always asked about together, so this order reveals nothing.
     """
     columns = table.records(names)
     if not columns:
-        return np.arange(table.rows)
-    return np.lexsort([np.asarray(column.codes) for column in reversed(columns)])
+        return np.arange(len(people.first))
+    return np.lexsort([np.asarray(column.codes)[people.first] for column in reversed(columns)])
 
 
 def _fingerprint(data: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ uses it.
 import json
 from array import array
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -21,13 +21,15 @@ from shoal.audit.cells import Ints, bits
 from shoal.audit.dither import FINE
 from shoal.audit.expressions import Public
 from shoal.audit.model import Number
-from shoal.audit.secret import Family, simplest
+from shoal.audit.secret import Family, KindBounds, Secret, simplest
 from shoal.data.kinds import Kind
+from shoal.errors import ParameterError
+from shoal.exact.numbers import fraction
 
 if TYPE_CHECKING:
     from shoal.data.tables import Table
 
-__all__ = ["StoredValues", "column_text", "public_column", "row_numbers"]
+__all__ = ["StoredValues", "column_text", "kind_bounds", "public_column", "row_numbers"]
 
 Whole = npt.NDArray[np.int64 | np.object_]
 """Machine words, or whole numbers of any size."""
@@ -101,18 +103,21 @@ def _unpacked(stored: str | list[str]) -> Whole:
 
 
 def column_text(table: "Table", name: str, order: Ints) -> str:
+    """A public column for the store, of some rows in an order."""
     [column] = table.records([name])
     codes = np.asarray(column.codes, np.int64)[order]
     return _dumped({"kind": column.kind.value, "labels": column.labels, "codes": _packed(codes)})
 
 
 def row_numbers(rows: int) -> str:
+    """The public column with the numbers of rows."""
     labels = [str(number) for number in range(1, rows + 1)]
     codes = _packed(np.arange(rows))
     return _dumped({"kind": Kind.INTEGER.value, "labels": labels, "codes": codes})
 
 
 def public_column(text: str) -> Public:
+    """A public column from the store."""
     parts = json.loads(text)
     kind = Kind(parts["kind"])
     keys = tuple(kind.key(label) for label in parts["labels"])
@@ -120,6 +125,37 @@ def public_column(text: str) -> Public:
     # before 0.2 these were a list of numbers
     numbers = np.array(codes, np.int64) if isinstance(codes, list) else _unpacked(codes)
     return Public(kind, keys, array("l", numbers.tobytes()))
+
+
+def kind_bounds(secret: Secret, columns: Mapping[str, Public]) -> KindBounds | None:
+    """Everyone's public bounds, where columns have them: those with the same are of one kind."""
+    if not secret.bound_columns:
+        return None
+    low, high = secret.bounds
+    lows, low_codes = _bounds(columns, secret.low_column, low)
+    highs, high_codes = _bounds(columns, secret.high_column, high)
+    pairs, kinds = np.unique(low_codes * len(highs) + high_codes, return_inverse=True)
+    which = [divmod(pair, len(highs)) for pair in pairs.tolist()]
+    return KindBounds(
+        tuple(lows[low] for low, _ in which),
+        tuple(highs[high] for _, high in which),
+        kinds.astype(np.int32),
+    )
+
+
+def _bounds(
+    columns: Mapping[str, Public], column: str | None, given: Fraction | None
+) -> tuple[list[Fraction], Ints]:
+    """The bounds there are, and everyone's by number."""
+    if column is not None:
+        public = columns[column]
+        texts = (public.kind.text(key) for key in public.keys)
+        return [fraction(text, column) for text in texts], np.asarray(public.codes, np.int64)
+    if given is None:
+        raise ParameterError(
+            "bounds are given on both sides, or on neither", "give `low` and `high`, or columns"
+        )
+    return [given], np.zeros(1, np.int64)
 
 
 def _dumped(value: object) -> str:
