@@ -100,7 +100,7 @@ def difference(auditor: Sums, first: Iterable[int], second: Iterable[int]) -> st
                 if len(both[0]) != len(both[1]):
                     return f"{question:b} = {answer}, then {asked:b}"
                 for one, other in zip(*both, strict=True):
-                    if abs(one - other) > STEP * auditor.widths[0]:
+                    if abs(Fraction(one - other)) > STEP * auditor.widths[0]:
                         return f"{question:b} = {answer}, then {asked:b}: {one} and {other}"
     return None
 

@@ -145,7 +145,8 @@ def test_a_wrong_projection_sets_nobody_free(seed: int) -> None:
         right = real(a, columns)
         assert right is not None
         cells, wanted = columns.shape
-        return right + noise[:cells, :wanted]
+        wrong: Floats = right + noise[:cells, :wanted]
+        return wrong
 
     truth = undetermined(equations, everyone, n)
     for lie in (noisy, lambda _, columns: columns):

@@ -292,9 +292,9 @@ def test_points_of_a_solver_count_for_what_they_show_wherever_they_are(seed: int
     if slices is None:
         return
     pairs = PointPairs(slices)
-    place = int(rng.integers(len(slices.moving)))
-    who = int(slices.moving[place])
-    along = slices.ways[:, place] * rng.uniform(0, 0.5)
+    who, along = int(rng.integers(len(slices.shape.system.cells))), 0 * slices.along
+    if who in slices.moving:
+        along = slices.ways[:, slices.moving.tolist().index(who)] * rng.uniform(0, 0.5)
     points = pair(slices, along, who)
     wrong = 2.0 ** -rng.uniform(-3, 40) * rng.normal(size=points.shape)
     # someone of a cell goes as far as the others can make up for, or further

@@ -125,6 +125,7 @@ class _TwoTables:
     floor: what those have who need not have more
     """
 
+    auditor: Maxima
     rerun: "_Rerun"
     groups: list[int]
     asked: list[list[int]]
@@ -139,11 +140,11 @@ class _TwoTables:
         if floor is None:
             floor = min(answers, default=0) - auditor.width
         rerun = _Rerun(auditor, transcript)
-        return cls(rerun, groups, _asked_places(transcript, groups), known, floor)
+        return cls(auditor, rerun, groups, _asked_places(transcript, groups), known, floor)
 
     def wide(self) -> bool:
         """Whether everyone can have the floor, and as much as the promised width more."""
-        width = self.rerun.auditor.width
+        width = self.auditor.width
         for place, group in enumerate(self.groups):
             top = self.known.bounds[next(members(group))]
             high = self.floor + width if top == inf else cast(Number, top)

@@ -186,7 +186,7 @@ def shape(box: Box, constraints: tuple[Constraint, ...], cells: Cells) -> Shape 
     d = system.scales(x)
     half = a * np.sqrt(d)
     try:
-        inverse: Floats = np.linalg.inv(half @ half.T)
+        inverse = np.linalg.inv(half @ half.T).astype(np.float64)
     except np.linalg.LinAlgError:
         return None
     # the centre is only about right, so it is put onto the equations, twice for the rounding
@@ -352,7 +352,7 @@ class Slices:
         """Lower bounds on widths where the sum is `value`; None if it may be impossible."""
         system = self.shape.system
         point = self.point(value)
-        x: Floats = point * system.unit
+        x = np.asarray(point * system.unit, np.float64)
         kept = system.mass * system.slip
         up = system.top - kept - x
         down = x - kept
