@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from shoal.arguments import typed, typed_fields
+from shoal.arguments import require_one_of, typed, typed_fields
 from shoal.chance import Chance
 from shoal.data.disk import reading
 from shoal.data.frames import require_threads
@@ -659,13 +659,7 @@ class Ledger:
         """Find out before anything is spent that the files could not be written."""
         from shoal.data.files import FORMATS
 
-        if destination.format not in FORMATS.values():
-            raise ParameterError(
-                "is unknown",
-                "it takes 'csv', 'parquet' or 'arrow'",
-                option="format",
-                given=repr(destination.format),
-            )
+        require_one_of("format", destination.format, *dict.fromkeys(FORMATS.values()))
         witness = self.witness
         private = [self.path] if witness is None else [self.path, witness]
         require_place(Path(destination.directory), private)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.arguments import keep, typed
+from shoal.arguments import keep, require_one_of, typed
 from shoal.chance import Chance
 from shoal.counts import Counts, group, smallest
 from shoal.data import free_memory
@@ -84,8 +84,8 @@ class Mondrian:
         splits: Literal["median", "middle"] = "median",
         unit: str | None = None,
     ) -> None:
-        _require_one_of("ranges", ranges, "boundary", "observed")
-        _require_one_of("splits", splits, "median", "middle")
+        require_one_of("ranges", ranges, "boundary", "observed")
+        require_one_of("splits", splits, "median", "middle")
         keep(
             self,
             models=conjunction(models),
@@ -161,12 +161,6 @@ class Mondrian:
             certify(table, self, job.promise, job.chance),
             Facts(records=table.rows, suppressed=table.rows, groups=0),
         )
-
-
-def _require_one_of(option: str, given: str, *known: str) -> None:
-    if given not in known:
-        takes = f"it takes {' or '.join(map(repr, known))}"
-        raise ParameterError("is unknown", takes, option=option, given=repr(given))
 
 
 def _visible(columns: Mapping[str, tuple[Sequence[str], npt.NDArray[Any]]]) -> int:

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 import numpy as np
 
-from shoal.arguments import keep, typed
+from shoal.arguments import keep, require_one_of, typed
 from shoal.chance import Chance
 from shoal.data.hierarchy.texts import ANY
 from shoal.data.schema import Role, Schema
@@ -100,13 +100,7 @@ class Optimal:
             raise ParameterError(
                 "is unknown", f"known are {listed(LOSSES)}", option="loss", given=repr(loss)
             )
-        if suppressed not in ("drop", "star"):
-            raise ParameterError(
-                "is unknown",
-                "it takes 'drop' or 'star'",
-                option="suppressed",
-                given=repr(suppressed),
-            )
+        require_one_of("suppressed", suppressed, *get_args(Suppressed))
         keep(
             self,
             models=conjunction(models),
