@@ -138,19 +138,19 @@ def _notes_after(
 
 def _entered(entry: "Entered", override: str | None) -> "Iterator[str]":
     """What the owner is told about the ledger's entry."""
-    together = entry.together or {}
+    together = entry.together
     if entry.override is not None:
         yield (
             "owner only: γ is not kept with earlier releases, or that is not known; your reason is "
             "entered"
         )
-    elif entry.together is not None:
-        earlier = plural(len(together["with"]), "earlier release")
+    elif together is not None:
+        earlier = plural(len(together.entries), "earlier release")
         yield f"owner only: γ is kept, together with {earlier}"
-    if unmet := together.get("unmet"):
+    if together is not None and together.unmet:
         yield (
-            f"owner only: there are limits for {listed(unmet)}, which nothing shows; are they "
-            "spelt as in the table?"
+            f"owner only: there are limits for {listed(together.unmet)}, which nothing shows; are "
+            "they spelt as in the table?"
         )
     if override is not None and entry.override is None:
         yield "note: there was nothing to override, and the reason is not entered"
