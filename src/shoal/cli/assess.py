@@ -170,8 +170,8 @@ def assess(
 ) -> None:
     """How easily can people in this table be recognised?
 
-    Looks at the columns named, as they are, and says which it left out. With limits it is a gate
-    for pipelines.
+    Looks at the named columns without generalising them, and lists those it left out. With limits
+    it is a gate for pipelines.
     """
     from shoal.measure import gates
     from shoal.measure.risk import assess as assess_table

@@ -72,7 +72,7 @@ class Optimal:
 
     `suppression` is the largest share of records that may be suppressed; `floor` and `ceiling`
     bound the levels of columns. `loss` is a loss model or its name. `suppressed` says whether
-    suppressed records are dropped or starred. `unit` is the identifying column that tells whose
+    suppressed records are dropped or starred. `unit` is the identifying column that says whose
     rows belong together: one row of each person is drawn, and only that is used.
     """
 
