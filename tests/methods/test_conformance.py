@@ -599,7 +599,7 @@ def test_a_release_becomes_views_that_are_true_or_is_refused_as_none(method: Met
     shown = register.of_release(release, "it", "ill")
     assert sum(view.size for view in shown) == len(rows_of(release))
     for view in shown:
-        inside = Counter(ill[person] for person in view.members)
-        assert all(inside[value] >= often for value, often in view.shown.items())
-        assert view.parts or inside == view.shown
+        inside = Counter(ill[person] for person in view.people)
+        assert all(inside[value] >= often for value, often in view.bag.items())
+        assert view.parts or inside == view.bag
     assert register.notes or not any(view.parts for view in shown)

@@ -102,7 +102,7 @@ def test_views_that_restore_are_found_if_there_are_any(views: Views, source: Ran
     """Compared with all sets of up to two candidates, each by all tables."""
     table = covered(views, source)
     views = Views(
-        len(views.names), [Candidate(view.name, view.members).view(table) for view in views.shown]
+        len(views.people), [Candidate(view.name, view.people).view(table) for view in views.views]
     )
     assume(not private(views))
     candidates = [*subsets(views, 2), *subsets(views, 3)]
@@ -163,8 +163,7 @@ def test_nobody_is_exposed_after_restoring() -> None:
             restored += 1
             assert check(case.views.also(*found.added)).private
             assert all(
-                Candidate("", view.members).view(case.levels).shown == view.shown
-                for view in found.added
+                Candidate("", view.people).view(case.levels).bag == view.bag for view in found.added
             )
         else:
             assert found.unrestored

@@ -283,8 +283,8 @@ def _json(checked: "Checked") -> dict[str, Any]:
         "method": checked.how,
         "confidence": None if checked.confidence is None else float(checked.confidence),
         "effective_samples": checked.effective,
-        "people": len(views.names),
-        "views": len(views.shown),
+        "people": len(views.people),
+        "views": len(views.views),
         "components": checked.components,
         "notes": list(views.notes),
     }
@@ -313,7 +313,7 @@ def _show(checked: "Checked", most: int) -> None:
     how = _HOW[checked.how]
     if checked.confidence is not None:
         how += f"; bounds hold with {percent(float(checked.confidence))}"
-    size = f"{len(views.names):,}, {len(views.shown):,}"
+    size = f"{len(views.people):,}, {len(views.views):,}"
     rows = [
         ("verdict", VERDICTS[checked.private]),
         ("possible tables", tables_text(checked)),

@@ -271,7 +271,7 @@ def _plan_json(plan: "Plan") -> dict[str, Any]:
 
 
 def _restored_json(restored: "Restored") -> dict[str, Any]:
-    names = restored.before.views.names
+    names = restored.before.views.people
     return {
         "private": restored.private,
         "tables_before": restored.before.tables_text,
@@ -307,12 +307,12 @@ def _unrestored_json(one: "Unrestored") -> dict[str, Any]:
 
 
 def _people(names: Sequence[str], view: "View") -> list[str]:
-    return [names[person] for person in sorted(view.members)]
+    return [names[person] for person in sorted(view.people)]
 
 
 def _values(view: "View") -> dict[str, int]:
     """How often each value occurs, by its text; the missing one has none."""
-    counts = sorted(view.shown.items(), key=str)
+    counts = sorted(view.bag.items(), key=str)
     return {value_text(value) or "": often for value, often in counts}
 
 
@@ -336,7 +336,7 @@ def _show_restored(restored: "Restored", candidates: int, most: int) -> None:
         ),
     )
     if restored.added:
-        rows = [_view_row(before.views.names, view) for view in restored.added]
+        rows = [_view_row(before.views.people, view) for view in restored.added]
         show(title("Added"), listing(("view", "people", "values"), *rows))
     if restored.rows:
         bounds = "" if before.how == after.how == "exact" else ", at most"

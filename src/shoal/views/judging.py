@@ -66,7 +66,7 @@ def worlds(views: Views, most: int = 100_000) -> list[World]:
             "somebody is in no view, so that they may have any value",
             "leave them out of the register",
         )
-    bags = [views.bag(view) for view in views.shown]
+    bags = [views.bag(view) for view in views.views]
     left = [dict(zip(views.values, bag, strict=True)) for bag in bags]
     tables: list[World] = []
     for table in _filled(numbers, left, views.values, []):

@@ -198,7 +198,7 @@ def plan(
         for _, value, low, high in probabilities(before)
         if high > views.limit(value)
     )
-    inside = frozenset[int]().union(*(view.members for view in views.shown))
+    inside = frozenset[int]().union(*(view.people for view in views.views))
     able = [candidate for candidate in fresh(views, candidates) if candidate.people <= inside]
     parts = regions(views, able, above(before))
     budget = _Budget(most, effort, top, float(1 - sure) / len(parts), seed)
@@ -460,4 +460,4 @@ class _PlanSearch:
 
 
 def _bag(view: View) -> _Bag:
-    return frozenset(view.shown.items())
+    return frozenset(view.bag.items())

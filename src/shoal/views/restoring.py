@@ -288,7 +288,7 @@ def before_and_after(before: Checked, after: Checked) -> tuple[BeforeAfter, ...]
     none = Fraction(0)
     return tuple(
         BeforeAfter(
-            views.names[person],
+            views.people[person],
             value,
             views.limit(value),
             first.get((person, value), none),
@@ -508,5 +508,5 @@ class _BeamSearch:
 
 def _exposes(views: Views, view: View) -> bool:
     """Whether a view exposes people on its own."""
-    people = len(view.members)
-    return any(often > views.limit(value) * people for value, often in view.shown.items())
+    people = len(view.people)
+    return any(often > views.limit(value) * people for value, often in view.bag.items())
