@@ -83,7 +83,7 @@ def test_k_views_that_share_one_person_expose_them_as_computed(k: int) -> None:
 
 def test_what_is_too_entangled_even_for_samples_is_not_decided_and_the_rest_is() -> None:
     views = entangled()
-    checked = check(views, most=1000, tries=100)
+    checked = check(views, steps=1000, tries=100)
     assert (checked.how, checked.private, checked.tables_text, checked.confidence) == (
         "bounded",
         None,
@@ -96,13 +96,13 @@ def test_what_is_too_entangled_even_for_samples_is_not_decided_and_the_rest_is()
     more = Views(
         203, [*views.views, View("a", [200, 201], ["x", "y"]), View("b", [201, 202], ["x", "z"])]
     )
-    assert check(more, most=1000, tries=100).private is False
+    assert check(more, steps=1000, tries=100).private is False
     with pytest.raises(TooLargeError, match="more than 1,000 steps"):
-        check(views, how="exact", most=1000)
+        check(views, how="exact", steps=1000)
 
 
 def test_where_counting_takes_too_long_the_result_has_its_method_and_sample_size() -> None:
-    checked = check(chapter("6.3A", "6.3B", "6.7"), most=1)
+    checked = check(chapter("6.3A", "6.3B", "6.7"), steps=1)
     assert (checked.how, checked.confidence, checked.tables) == (
         "importance",
         Fraction(99, 100),

@@ -133,7 +133,7 @@ def test_bounds_of_all_drawn_shares_hold_together(monkeypatch: pytest.MonkeyPatc
             for own in named("6.5A", "6.5B")
         ),
     ]
-    by = plan(views, both, effort=1, most=2, confidence="9/10")
+    by = plan(views, both, effort=1, additions=2, confidence="9/10")
     assert by.confidence == Fraction(9, 10)
     assert max(errors) * 2 * 2 <= 0.1 + 1e-12
 
@@ -187,7 +187,7 @@ def test_views_go_where_all_limits_hold_most_often_and_not_where_a_single_region
     )
     options = iter(options_of([[(1, 2), (2, 5)], [(1, 1), (2, 3)]]))
     monkeypatch.setattr(room, "_options", lambda *given_: next(options))
-    by = plan(views, [], most=3)
+    by = plan(views, [], additions=3)
     assert (len(by.candidates), by.low) == (
         3,
         Fraction(2, 10) * Fraction(3, 10),
@@ -214,7 +214,7 @@ def test_plans_for_many_regions_take_no_longer_than_all_of_them(
         for at in (3, 20)
         for own in one
     ]
-    found = plan(many, some, most=2)
+    found = plan(many, some, additions=2)
     assert (len(found.outlooks), len(found.candidates), found.low) == (30, 2, Fraction(0))
     assert (
         len({min(own.people) // 7 for own in found.candidates}) == 1
@@ -284,7 +284,7 @@ def the_share_is_that_of_all_tables(views: Views, source: Random, most: int) -> 
             len(tables),
         )
 
-    by = plan(views, candidates, most=1)
+    by = plan(views, candidates, additions=1)
     assert by.low == by.high == share(by.candidates)
     if len(by.outlooks) == 1:
         assert by.low == max((share([one]) for one in candidates), default=Fraction(0))

@@ -29,10 +29,10 @@ from tests.views.cases import NAMES, TABLE, chapter, covered, named, random_view
 
 def test_what_could_not_be_counted_is_not_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     views = chapter("6.3A", "6.3B")
-    (left,) = restore(views, TABLE[:7], named("6.5A", "6.5B"), most=1).unrestored
+    (left,) = restore(views, TABLE[:7], named("6.5A", "6.5B"), additions=1).unrestored
     assert left.proven == "candidates"
     monkeypatch.setattr(Region.tally, "__defaults__", (1,))  # the longest that a set may take
-    (left,) = restore(views, TABLE[:7], named("6.5A", "6.5B"), most=1).unrestored
+    (left,) = restore(views, TABLE[:7], named("6.5A", "6.5B"), additions=1).unrestored
     assert left.proven is None
 
 
@@ -239,7 +239,7 @@ def test_what_is_proven_never_to_be_restored_is_not_by_any_views(
     views = Views(
         len(views.people), [Candidate(view.name, view.people).view(table) for view in views.views]
     )
-    restored = restore(views, table, [], most=1)
+    restored = restore(views, table, [], additions=1)
     never = [one for one in restored.unrestored if one.proven == "never"]
     assume(never and len(views.people) <= 5)
     people = range(len(views.people))

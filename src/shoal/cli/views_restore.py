@@ -152,7 +152,7 @@ def restore(
             plan = plan_views(
                 gathered.views,
                 candidates,
-                most=additions.number,
+                additions=additions.number,
                 ceiling=search.highest,
                 **effort,
             )
@@ -162,7 +162,7 @@ def restore(
                 table,
                 candidates,
                 adversary=search.adversary,
-                most=additions.number,
+                additions=additions.number,
                 effort=search.effort,
                 least=search.least_share,
                 ceiling=search.highest,
@@ -244,13 +244,13 @@ class _Result:
             content |= _restored_json(self.restored)
         return content
 
-    def show(self, most: int) -> None:
+    def show(self, listed: int) -> None:
 
         show(NOTICE)
         if self.plan is not None:
             _show_plan(self.plan)
         if self.restored is not None:
-            _show_restored(self.restored, len(self.candidates), most)
+            _show_restored(self.restored, len(self.candidates), listed)
         show("", NOTICE)
 
 
@@ -319,7 +319,7 @@ def _values(view: "View") -> dict[str, int]:
 # As tables
 
 
-def _show_restored(restored: "Restored", candidates: int, most: int) -> None:
+def _show_restored(restored: "Restored", candidates: int, listed: int) -> None:
     before, after = restored.before, restored.after
     verdict = VERDICTS[restored.private]
     if before.private is True:
@@ -343,10 +343,10 @@ def _show_restored(restored: "Restored", candidates: int, most: int) -> None:
         header = ("person", "value", "before", "after", "allowed")
         show(
             title(f"Before and after{bounds}"),
-            listing(header, *map(_before_after, restored.rows[:most])),
+            listing(header, *map(_before_after, restored.rows[:listed])),
         )
-    if len(restored.rows) > most:
-        show(f"and {len(restored.rows) - most:,} more; --json has all")
+    if len(restored.rows) > listed:
+        show(f"and {len(restored.rows) - listed:,} more; --json has all")
     for reason in restored.reasons:
         complain(f"not restored: {reason}")
 

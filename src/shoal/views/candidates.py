@@ -188,12 +188,13 @@ def free(
         `conditions` and `places` are as for `refinements`
     """
     _require_columns(views, columns)
-    most = max((len(view.people) for view in views.views), default=0)
-    if largest is not None:
-        most = whole(largest, "largest", 1)
+    if largest is None:
+        largest = max((len(view.people) for view in views.views), default=0)
+    else:
+        largest = whole(largest, "largest", 1)
     everybody = frozenset(range(len(views.people)))
     selections = [
-        _Selection("", everybody, chosen, most) for chosen in _chosen(columns, conditions)
+        _Selection("", everybody, chosen, largest) for chosen in _chosen(columns, conditions)
     ]
     return _useful(views, _parts(selections, places))
 
@@ -250,12 +251,12 @@ def _chosen(columns: PublicColumns, conditions: int) -> list[_Chosen]:
 
 @dataclass(frozen=True, eq=False)
 class _Selection:
-    """People, and the columns by which some of them are selected, up to `most`."""
+    """People, and the columns by which some of them are selected, up to `largest`."""
 
     prefix: str
     people: frozenset[int]
     columns: _Chosen
-    most: int
+    largest: int
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -287,8 +288,8 @@ class _Selection:
         Also on the first columns alone, as going over these takes time as well.
         """
         (name, values), *others = columns
-        most = len(people) if others else self.most
-        for some, condition in _runs(people, name, values, ends, most):
+        largest = len(people) if others else self.largest
+        for some, condition in _runs(people, name, values, ends, largest):
             yield some, text + condition, not others
             if others:
                 yield from self._selected(some, tuple(others), f"{text}{condition}, ", ends)
@@ -319,7 +320,7 @@ def _runs(
     name: str,
     values: Sequence[Key | None],
     ends: int,
-    most: int,
+    largest: int,
 ) -> Iterator[tuple[Set[int], str]]:
     """Those whom intervals of a column select that end at occurring values; of texts, single ones.
 
@@ -327,7 +328,7 @@ def _runs(
 
     ends: at how many values intervals may begin or end; where there are more, at every second, or
         third, …
-    most: people that may be selected
+    largest: people that may be selected
     """
     having: dict[Key, list[int]] = {}
     for person in people:
@@ -347,7 +348,7 @@ def _runs(
         for last in range(first, last_step):
             for value in steps[last]:
                 inside.update(having[value])
-            if len(inside) > most:
+            if len(inside) > largest:
                 break
             low, high = step[0], steps[last][-1]
             yield inside, f"{name} {low}" if low == high else f"{name} {low} to {high}"

@@ -318,13 +318,13 @@ def check(
     confidence: Exact = Fraction(99, 100),
     tries: int = 10_000,
     seed: int = 0,
-    most: int | None = None,
+    steps: int | None = None,
 ) -> Checked:
     """How probable every value is for everybody, given what the views show.
 
     All tables that could have shown the views are taken as equally likely.
 
-    how: by default the most precise method that is feasible: "exact" within `most` steps,
+    how: by default the most precise method that is feasible: "exact" within `steps` steps,
         "enclosed" for long chains of views and for large ones that share many people, otherwise
         "importance", and "bounded" for a component of which even samples reveal too little.
         "sampling" gives what "importance" does with a confidence that is proven
@@ -345,8 +345,8 @@ def check(
         raise ParameterError("should be above 0 and below 1", option="confidence")
     whole(tries, "tries", 1)
     whole(seed, "seed", 0)
-    whole(0 if most is None else most, "most", 0)
-    effort = _Effort(how, sure, tries, most)
+    whole(0 if steps is None else steps, "steps", 0)
+    effort = _Effort(how, sure, tries, steps)
     firm = [view.name for view in views.views if not view.parts]
     if len(firm) == len(views.views):
         return _Check(views, effort, seed).run()
@@ -360,7 +360,7 @@ class _Effort:
     how: How | None
     confidence: Fraction
     tries: int
-    most: int | None
+    steps: int | None
 
 
 class _Check:
@@ -409,9 +409,9 @@ class _Check:
 
     def _count(self, at: int, part: Component) -> None:
         """Count a component, or have it wait for tables to be drawn."""
-        how, most = self.effort.how, self.effort.most
+        how, steps = self.effort.how, self.effort.steps
         if part.constraints not in self.exact:
-            counted = None if how == "importance" else count(part.constraints, how, most)
+            counted = None if how == "importance" else count(part.constraints, how, steps)
             if counted is None:
                 self.known = False
                 self.waiting.append((at, None))
@@ -476,10 +476,10 @@ def _first(notes: list[str]) -> list[str]:
 def count(
     constraints: Constraints,
     how: How | None,
-    most: int | None,
+    steps: int | None,
 ) -> Counted | Dense | None:
     """All tables, counted by a method; None if that is not feasible and the method is left open."""
-    if how is None and most is None:
+    if how is None and steps is None:
         quick: list[Callable[[], Counted | Dense]] = [
             partial(Counted.of, constraints, QUICK),
             partial(Dense.of, constraints),
@@ -492,12 +492,12 @@ def count(
                 return counting()
     rounded = None if how is None else how == "enclosed"
     try:
-        return Counted.of(constraints, most, rounded=rounded)
+        return Counted.of(constraints, steps, rounded=rounded)
     except TooLargeError as error:
         if how is None:
             return None
         raise TooLargeError(
-            error.what, "raise `most`, or leave `how` out so that tables are sampled"
+            error.what, "raise `steps`, or leave `how` out so that tables are sampled"
         ) from None
 
 

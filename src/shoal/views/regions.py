@@ -180,14 +180,14 @@ class Region:
                         sums.add(list(people), v, column, often, total)
         return RegionStanding(sums.worst, sums.largest, sums.amount, sums.shares, tables)
 
-    def tally(self, constraints: Constraints, most: int = LONGEST) -> Tally | None:
-        """The tables of a component, counted; None if that takes more than `most` steps."""
+    def tally(self, constraints: Constraints, limit: int = LONGEST) -> Tally | None:
+        """The tables of a component, counted; None if that takes more than `limit` steps."""
         if constraints not in self._tallies:
             try:
-                counted = Counted.of(constraints, most, rounded=False)
+                counted = Counted.of(constraints, limit, rounded=False)
             except TooLargeError:
                 self._tallies[constraints] = None
-                self.spent += most
+                self.spent += limit
             else:
                 self._tallies[constraints] = Tally(counted.tables, counted.sums)
                 self.spent += counted.taken
