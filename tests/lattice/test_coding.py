@@ -1,6 +1,7 @@
 """Columns as axes: codes, packs and keys say what the values of the rows say."""
 
 from collections import Counter
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -115,7 +116,7 @@ def test_a_look_up_leads_from_fine_packs_to_coarser_codes(
             assert along[pack].tolist() == [row[axis] for row in coarser]
 
 
-@pytest.mark.parametrize("half", [1, module.HALF])
+@pytest.mark.parametrize("half", [3, module.HALF])
 @some
 @given(problems(), st.data())
 def test_a_key_weighs_what_its_codes_weigh(
@@ -133,6 +134,14 @@ def test_a_key_weighs_what_its_codes_weigh(
         found = table.coding.weigh_keys(keys, weights[:first], cards)
     expected = [sum(weights[axis][code] for axis, code in enumerate(row)) for row in rows]
     assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("half", [3, module.HALF])
+def test_every_key_of_a_node_is_weighed(monkeypatch: pytest.MonkeyPatch, half: int) -> None:
+    monkeypatch.setattr(module, "HALF", half)
+    weights = [np.array([100.0, 200, 300, 400]), np.array([10.0, 20, 30]), np.array([1.0, 2])]
+    found = an_example().weigh_keys(np.arange(24), weights, [4, 3, 2])
+    assert found.tolist() == [sum(codes) for codes in product(*weights)]
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=6))
