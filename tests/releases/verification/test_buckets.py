@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -179,3 +180,43 @@ def test_verify_finds_buckets_across_blocks(tmp_path: Path) -> None:
         "the hierarchies were not given" in one
         for one in unchecked(path.with_name("certificate.json"))
     )
+
+
+@pytest.mark.parametrize(
+    ("odds", "fault"),
+    [
+        (lambda given: None, "does not say the odds of fakes"),
+        (lambda given: "even", "does not say the odds of fakes"),
+        (lambda given: [[0, given[0][1]]], "does not say the odds of fakes"),
+        (lambda given: [[given[0][0] + 1, given[0][1]]], "of other buckets than there are"),
+        (lambda given: [[given[0][0], given[0][1][:-1]]], "one number from 0 to 1"),
+        (lambda given: [[given[0][0], ["2"] * len(given[0][1])]], "one number from 0 to 1"),
+        (lambda given: [[given[0][0], ["0"] * len(given[0][1])]], "may be fake by their odds"),
+    ],
+)
+def test_verify_finds_odds_that_fakes_cannot_have(odds: Any, fault: str, tmp_path: Path) -> None:
+    release = fakes()
+    derived = dict(release.certificate.derived)
+    assert forged(release, tmp_path / "right") == []
+    derived["fake_odds"] = odds(derived["fake_odds"])
+    found = forged(release, tmp_path, derived=derived)
+    assert any(fault in one for one in found), found
+
+
+@cache
+def fakes() -> Release:
+    return METHODS["fakes"].release(many())
+
+
+def test_verify_finds_fakes_where_there_are_none_and_none_where_there_are(tmp_path: Path) -> None:
+    release = METHODS["two"].release(many())
+    odds = fakes().certificate.derived["fake_odds"]
+    derived = {**release.certificate.derived, "fake_odds": odds}
+    assert any(
+        "odds of fakes, and the promise has none" in one
+        for one in forged(release, tmp_path, derived=derived)
+    )
+    found = forged(fakes(), tmp_path, values=all_with_gout)
+    assert any("fewer than 1 values that may be fake" in one for one in found), found
+    searched = {**release.certificate.derived, "sizes_searched": 0}
+    assert any("largest bucket size" in one for one in forged(release, tmp_path, derived=searched))

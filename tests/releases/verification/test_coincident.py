@@ -194,3 +194,22 @@ def test_groups_are_numbered_by_what_they_show_and_verify_finds_it_if_not(tmp_pa
     last = int(release.table["group"].max())
     turned = release.table.with_columns(group=last + 1 - pl.col("group")).sort("group", "ill")
     assert "do not follow what the groups show" in forged(replace(release, table=turned), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"levels": {"age": 1}}, "levels are named, which groups do not have"),
+        ({"whole": True}, "no record was left out"),
+        ({"columns": {"role": "sensitive"}}, "the group is not described"),
+        ({"columns": {"type": "text"}}, "the group is not described"),
+    ],
+)
+def test_verify_finds_columns_and_levels_that_the_method_does_not_have(
+    changes: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    release = Coincident(("2-diversity of ill",), 4).release(people(60), Seeded(1))
+    columns = [dict(column) for column in release.certificate.columns]
+    [group] = [column for column in columns if column["name"] == "group"]
+    group |= changes.get("columns", {})
+    assert said in forged(release, tmp_path, **{**changes, "columns": columns})

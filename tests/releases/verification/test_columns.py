@@ -77,6 +77,14 @@ def _set(part: str, **values: Any) -> Callable[[dict[str, Any]], None]:
         ("wide persons", _set("derived", delta="1/20"), "delta of a row"),
         ("wide", _set("derived", rows_seen=300), "rows_seen"),
         ("wide bounded", _set("levels", age=1), "levels"),
+        ("long", _set("derived", scale="99"), "wider"),
+        ("wide", _set("derived", delta_group="1e-9"), "not the one that its epsilon leaves"),
+        ("wide", _set("derived", half=99), "more likely than not"),
+        ("wide", _set("parameters", value="stars"), "a person goes with an item"),
+        ("long", _set("parameters", item=None), "a person goes with an item"),
+        ("wide", _set("parameters", groups=[2]), "not ones that the method takes"),
+        ("long bought", _set("parameters", items=FILMS[1:]), "items that were not declared"),
+        ("long bought", _set("parameters", items=[]), "that nobody declared"),
     ],
 )
 def test_a_certificate_that_does_not_follow_is_found(

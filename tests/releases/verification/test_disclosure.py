@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import shoal
@@ -141,3 +142,13 @@ def test_verify_finds_a_step_down_that_is_not_safe_whoever_has_what(
         release, tmp_path, TREES, parameters={"rule": "permutations", "local": local}, **changes
     )
     assert "step 1 of the path was taken down" in said
+
+
+def test_verify_finds_a_group_that_no_table_of_the_path_shows(tmp_path: Path) -> None:
+    """By the path, sexes are never hidden while towns are shown."""
+    release = Disclosure(DIVERSE, path=["town", ["town", "sex"]], local=True).release(
+        table("aabb", "wxyz")
+    )
+    assert checked(release, tmp_path / "fine", TREES) == "[]"
+    hidden = replace(release, table=release.table.with_columns(sex=pl.lit("*")))
+    assert "a group shows values that no table of the path has" in checked(hidden, tmp_path, TREES)

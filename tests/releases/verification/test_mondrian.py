@@ -1,13 +1,19 @@
 """The check of Mondrian: splits and ranges that its promise allows."""
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from shoal.methods.mondrian import Mondrian
+from shoal.privacy.models import KAnonymity
+from shoal.releases.release import Release
 from shoal.releases.verification import unchecked, verify
 from tests.methods.test_mondrian import MIDDLE, quasi_only
+from tests.releases.verification.forging import TREES as FORGED_TREES
+from tests.releases.verification.forging import Change, faults, people, put
 
 
 def test_fixed_splits_promise_semantic_anonymity_and_verify_agrees(tmp_path: Path) -> None:
@@ -34,6 +40,7 @@ def test_fixed_splits_promise_semantic_anonymity_and_verify_agrees(tmp_path: Pat
     [
         ({"parameters": {"splits": "median"}}, "depend on the rows"),
         ({"parameters": {"ranges": "observed"}}, "depend on the rows"),
+        ({"parameters": {"relaxed": True}}, "depend on the rows"),
         ({"parameters": {"models": [{"is": "k-anonymity", "k": 1}]}}, "the k of the promise"),
         (
             {"parameters": {"models": [{"is": "distinct-diversity", "column": "age", "l": 2}]}},
@@ -55,3 +62,44 @@ def test_a_certificate_that_promises_it_of_anything_else_is_found_out(
     }
     path = replace(release, certificate=replace(paper, **made)).write(tmp_path)
     assert any(said in fault for fault in verify(tmp_path / "certificate.json", path))
+
+
+@cache
+def median() -> Release:
+    """Splits at the median, which promise no more than the models."""
+    return Mondrian((KAnonymity(3),)).release(people(10))
+
+
+def test_splits_at_the_median_verify_with_and_without_hierarchies(tmp_path: Path) -> None:
+    assert faults(median(), tmp_path) == []
+    assert faults(median(), tmp_path, trees=FORGED_TREES) == []
+
+
+FORGERIES: dict[str, tuple[Change, str]] = {
+    "splits of another kind": (put("parameters.splits", "random"), "the method takes"),
+    "splits in the middle, which leave records out": (
+        put("parameters.splits", "middle"),
+        "no record was left out",
+    ),
+    "ranges of another kind": (put("parameters.ranges", "wide"), "the method takes"),
+    "relaxed by a word": (put("parameters.relaxed", "yes"), "the method takes"),
+    "a level": (put("levels.age", 1), "does not give a level"),
+    "records left out": (put("whole", False), "records were left out, which"),
+}
+
+
+@pytest.mark.parametrize(("change", "words"), FORGERIES.values(), ids=FORGERIES)
+def test_a_forged_part_of_splits_at_the_median_is_found(
+    change: Change, words: str, tmp_path: Path
+) -> None:
+    found = faults(median(), tmp_path, change)
+    assert any(words in fault for fault in found), found
+
+
+def test_a_text_that_is_not_a_range_is_found_with_the_hierarchy(tmp_path: Path) -> None:
+    def renamed(lines: list[str]) -> list[str]:
+        return sorted(line.replace(line.split(",")[1], "Ann or Bob") for line in lines)
+
+    assert faults(median(), tmp_path, rows=renamed) == []
+    found = faults(median(), tmp_path, rows=renamed, trees=FORGED_TREES)
+    assert any("column 'age' has 1 value beyond its hierarchy" in fault for fault in found), found

@@ -38,7 +38,8 @@ METHODS: dict[str, Any] = {
 def released(name: str) -> Release:
     """A release of eight kinds of people, forty of each, made once."""
     options = {"hierarchies": WITH_DOMAIN} if name == "without delta" else {}
-    return METHODS[name].release(people(40, **options))
+    made: Release = METHODS[name].release(people(40, **options))
+    return made
 
 
 @pytest.mark.parametrize("name", METHODS)
