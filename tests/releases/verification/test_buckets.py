@@ -202,7 +202,7 @@ def test_verify_finds_buckets_across_blocks(tmp_path: Path) -> None:
         (lambda given: None, "does not say the odds of fakes"),
         (lambda given: "even", "does not say the odds of fakes"),
         (lambda given: [[0, given[0][1]]], "does not say the odds of fakes"),
-        (lambda given: [[given[0][0] + 1, given[0][1]]], "of other buckets than there are"),
+        (lambda given: [[given[0][0] + 1, given[0][1]]], "not those of the buckets in the table"),
         (lambda given: [[given[0][0], given[0][1][:-1]]], "one number from 0 to 1"),
         (lambda given: [[given[0][0], ["2"] * len(given[0][1])]], "one number from 0 to 1"),
         (lambda given: [[given[0][0], ["0"] * len(given[0][1])]], "may be fake by their odds"),
