@@ -1,6 +1,7 @@
 """Columns as axes: codes, packs and keys say what the values of the rows say."""
 
 from collections import Counter
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from shoal.lattice import coding as module
 from shoal.lattice.coding import Coding, Memo, middle, raised, sums_at
-from tests.lattice.small import Problem, coded, key_of, problems
+from tests.lattice.small import Problem, coded, key_of, problems, weights_of
 
 some = settings(max_examples=30)
 PACKS = [1, 2, 6, 4096]
@@ -115,7 +116,7 @@ def test_a_look_up_leads_from_fine_packs_to_coarser_codes(
             assert along[pack].tolist() == [row[axis] for row in coarser]
 
 
-@pytest.mark.parametrize("half", [1, module.HALF])
+@pytest.mark.parametrize("half", [3, module.HALF])
 @some
 @given(problems(), st.data())
 def test_a_key_weighs_what_its_codes_weigh(
@@ -124,7 +125,7 @@ def test_a_key_weighs_what_its_codes_weigh(
     table = coded(*problem)
     levels = data.draw(st.sampled_from(table.nodes))
     cards = table.coding.cards_at(levels)
-    weights = [np.arange(1, card + 1) * 10.0**axis for axis, card in enumerate(cards)]
+    weights = weights_of(cards)
     first = data.draw(st.integers(1, len(cards)))
     rows = [row[:first] for row in table.codes(levels)]
     keys = np.array([key_of(row, cards[:first]) for row in rows], dtype=np.intp)
@@ -133,6 +134,14 @@ def test_a_key_weighs_what_its_codes_weigh(
         found = table.coding.weigh_keys(keys, weights[:first], cards)
     expected = [sum(weights[axis][code] for axis, code in enumerate(row)) for row in rows]
     assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("half", [3, module.HALF])
+def test_every_key_of_a_node_is_weighed(monkeypatch: pytest.MonkeyPatch, half: int) -> None:
+    monkeypatch.setattr(module, "HALF", half)
+    weights = [np.array([100.0, 200, 300, 400]), np.array([10.0, 20, 30]), np.array([1.0, 2])]
+    found = an_example().weigh_keys(np.arange(24), weights, [4, 3, 2])
+    assert found.tolist() == [sum(codes) for codes in product(*weights)]
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=6))
