@@ -178,9 +178,9 @@ def test_counting_can_be_given_more_steps_or_fewer() -> None:
 
 
 def test_a_bound_is_shown_as_one() -> None:
-    assert re.search(r"the surest one can be +4/5", run("views", "check", "views.toml").stdout)
+    assert re.search(r"highest probability +4/5", run("views", "check", "views.toml").stdout)
     drawn = run("views", "check", "views.toml", "--how", "importance").stdout
-    assert re.search(r"the surest one can be +at most 0\.8\d", drawn)
+    assert re.search(r"highest probability +at most 0\.8\d", drawn)
 
 
 @pytest.mark.parametrize(

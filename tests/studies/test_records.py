@@ -13,7 +13,8 @@ from shoal.methods.personal import People
 from shoal.methods.personal.exact import lowest
 from shoal.studies import records
 from shoal.studies.tradeoffs import FLOORS, tradeoff
-from tests.methods.test_personal import brute_force, some_method, some_people
+from tests.methods.test_personal import some_method, some_people
+from tests.methods.test_personal_exact import brute_force
 from tests.studies.test_tradeoffs import as_they_are, lowest_mean, ways
 
 

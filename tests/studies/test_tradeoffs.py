@@ -19,7 +19,8 @@ from shoal.studies import tradeoffs
 from shoal.studies.curves import Stair
 from shoal.studies.tradeoffs import compared, minimal_node, tradeoff, tradeoff_of
 from tests.data.columns import leaves
-from tests.methods.test_personal import TREES, brute_force, some_method, some_people
+from tests.methods.test_personal import TREES, some_method, some_people
+from tests.methods.test_personal_exact import brute_force
 
 Ways = list[tuple[Fraction, Fraction]]
 """Utility as a share, and risk, of every way to show a record."""
