@@ -2,12 +2,14 @@
 suite runs over them.
 """
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 import shoal
+from shoal.chance import Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
@@ -122,3 +124,9 @@ def table(frame: Any, **options: Any) -> Table:
         "insensitive": ["tag"],
     }
     return shoal.table(frame, **{**roles, "hierarchies": {"age": AGES, "town": PLACES}, **options})
+
+
+def written(name: str, directory: Path) -> list[bytes]:
+    """The files of a release by an example, with seeded draws."""
+    METHODS[name].release(people(), Seeded(7)).write(directory)
+    return [file.read_bytes() for file in sorted(directory.iterdir())]

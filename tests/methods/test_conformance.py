@@ -53,7 +53,7 @@ from shoal.releases.release import Release
 from shoal.releases.verification import verify
 from shoal.views import Register
 from tests.conftest import ROOT
-from tests.methods.examples import AGES, METHODS, PLACES, TOWNS, people, table
+from tests.methods.examples import AGES, METHODS, PLACES, TOWNS, people, table, written
 
 NUMBERS = (Exact, Exact | None, Epsilon | Exact, int, int | None)
 """The types of parameters that are numbers."""
@@ -310,15 +310,10 @@ def hidden(paper: Certificate, method: Method) -> Certificate:
 # 4. The same source of chance gives the same bytes
 
 
-def written(name: str, directory: Path) -> list[bytes]:
-    METHODS[name].release(people(), Seeded(7)).write(directory)
-    return [file.read_bytes() for file in sorted(directory.iterdir())]
-
-
 def test_the_same_chance_gives_the_same_bytes_in_another_process(tmp_path: Path) -> None:
     here = {name: written(name, tmp_path / "here" / name) for name in METHODS}
     program = (
-        "from pathlib import Path; from tests.methods.test_conformance import METHODS, written\n"
+        "from pathlib import Path; from tests.methods.examples import METHODS, written\n"
         "for name in METHODS: written(name, Path('there') / name)"
     )
     for seed, threads in (("1", "1"), ("2", "2")):
