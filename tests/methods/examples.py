@@ -3,12 +3,14 @@ suite runs over them.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 import shoal
+from shoal.chance import Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
@@ -171,3 +173,10 @@ EXAMPLES: dict[str, tuple[Method, Tables]] = {
     **{name: (method, ratings) for name, method in LONG_METHODS.items()},
 }
 """Every example, with tables that it takes."""
+
+
+def written(name: str, directory: Path) -> list[bytes]:
+    """The files of a release by an example, with seeded draws."""
+    method, tables = EXAMPLES[name]
+    method.release(tables(), Seeded(7)).write(directory)
+    return [file.read_bytes() for file in sorted(directory.iterdir())]

@@ -62,6 +62,7 @@ from tests.methods.examples import (
     Tables,
     people,
     table,
+    written,
 )
 
 NUMBERS = (Exact, Exact | None, Epsilon | Exact, int, int | None)
@@ -346,16 +347,11 @@ def hidden(paper: Certificate, method: Method) -> Certificate:
 # 4. The same source of chance gives the same bytes
 
 
-def written(name: str, directory: Path) -> list[bytes]:
-    METHODS[name].release(people(), Seeded(7)).write(directory)
-    return [file.read_bytes() for file in sorted(directory.iterdir())]
-
-
 def test_the_same_chance_gives_the_same_bytes_in_another_process(tmp_path: Path) -> None:
-    here = {name: written(name, tmp_path / "here" / name) for name in METHODS}
+    here = {name: written(name, tmp_path / "here" / name) for name in EXAMPLES}
     program = (
-        "from pathlib import Path; from tests.methods.test_conformance import METHODS, written\n"
-        "for name in METHODS: written(name, Path('there') / name)"
+        "from pathlib import Path; from tests.methods.examples import EXAMPLES, written\n"
+        "for name in EXAMPLES: written(name, Path('there') / name)"
     )
     for seed, threads in (("1", "1"), ("2", "2")):
         settings = {
