@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -60,7 +61,7 @@ def shoal_commands(page: Path) -> Iterator[str]:
 
 def subcommand(command: str) -> str:
     """What `shoal` is asked to do, without arguments: `ledger show`."""
-    known = get_command(app)
+    known: Any = get_command(app)
     names = []
     for word in shlex.split(command)[1:]:
         known = getattr(known, "commands", {}).get(word)
