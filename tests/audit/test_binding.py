@@ -41,7 +41,7 @@ def breach(binding: Binding[Table], queries: Sequence[Any], safe: Any) -> bool:
 
 
 def diverse(tables: Sequence[Table]) -> bool:
-    """Another predicate, by which larger sets may be less safe: no value is more than half likely."""
+    """A predicate by which more may be less safe: no value is more than half likely."""
     columns = zip(*tables, strict=True)
     return all(2 * max(Counter(column).values()) <= len(tables) for column in columns)
 

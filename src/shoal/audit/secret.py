@@ -284,12 +284,15 @@ class KindBounds:
     kinds: "npt.NDArray[np.int32]"
 
 
-def exact_values(table: "Table", secret: Secret, people: "People") -> tuple[list[Fraction], Secret]:
+def exact_values(
+    table: "Table", secret: Secret, people: "People | None" = None
+) -> tuple[list[Fraction], Secret]:
     """The exact values of a secret column, checked against what is said to be public of them.
 
     Also the secret with nothing left open. Someone's rows are added up, or their largest or
     smallest value is taken.
     """
+    people = people or People.in_rows(table, None)
     column = _Checked(table, secret.column)
     values = column.numbers()
     integers = column.integers(secret, values)
