@@ -15,7 +15,7 @@ from shoal.attack import disclosed
 from shoal.audit import Secret
 from shoal.audit.dither import FINE
 from shoal.audit.maxima import Maxima, Minima
-from shoal.audit.secret import exact_values
+from shoal.audit.secret import exact_values, simplest
 from shoal.audit.sums import Sums
 from shoal.errors import ColumnError, ParameterError, QueryError
 from tests.audit.salaries import VALUES, made, people
@@ -176,3 +176,8 @@ def test_what_is_left_open_follows_from_the_values(
     values, secret = exact_values(people(salary=salaries), Secret("salary"))
     assert values == [Fraction(str(value)) for value in salaries]
     assert (secret.unit, secret.integers) == (unit, integers)
+
+
+def test_a_whole_number_is_an_integer() -> None:
+    assert type(simplest(Fraction(6, 3))) is int
+    assert simplest(Fraction(1, 3)) == Fraction(1, 3)

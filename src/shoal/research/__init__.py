@@ -6,5 +6,14 @@ Nothing here makes a `Release` or a certificate, and nothing here is on the comm
 
 from shoal.research.frequent import FrequentScore, frequent_exponential
 from shoal.research.printed import PrintedMaxima, PrintedSums
+from shoal.research.rotations import Rotations, is_conservative, is_weakly_optimal
 
-__all__ = ["FrequentScore", "PrintedMaxima", "PrintedSums", "frequent_exponential"]
+__all__ = [
+    "FrequentScore",
+    "PrintedMaxima",
+    "PrintedSums",
+    "Rotations",
+    "frequent_exponential",
+    "is_conservative",
+    "is_weakly_optimal",
+]
