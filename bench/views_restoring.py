@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bench.__main__ import Cells, Printed, say
-from bench.heart import WIDTHS, violated
+from shoal.experiments.heart import WIDTHS, violated
 from shoal.views.candidates import refinements
 from shoal.views.restoring import restore
 
