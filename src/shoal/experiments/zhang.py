@@ -333,7 +333,7 @@ def _starting_size(setting: Setting) -> Findings:
         (Panel(f"entropy {limit}-diversity", head, tuple(rows), Plot(head[0], head[2], "scheme")),),
         "The chapter finds a minor effect. Here groups of UA are "
         f"{max(sizes) / min(sizes):.1f} times as large with the worst size as with the best: "
-        "merging doubles groups, so what counts is how the starting size fits the size that is needed.",
+        "merging doubles groups, so what counts is how the starting size fits the size needed.",
     )
 
 
@@ -402,16 +402,17 @@ def _restoring(setting: Setting) -> Findings:
     widths = setting.of(("2 to 4 %",), tuple(heart.WIDTHS))
     jobs = [(columns, width) for columns in (1, 2, 3, 4) for width in widths]
     for columns, width in setting.each(jobs, "restoring"):
-        added: dict[str, list[int]] = {}
+        added: dict[str, list[int | None]] = {}
         for run in range(runs):
             for kind, count in _restored(columns, width, setting.seed * 1000 + run, setting):
                 added.setdefault(kind, []).append(count)
         for kind, counts in added.items():
             one = sum(count == 1 for count in counts) / len(counts)
-            two = sum(1 <= count <= 2 for count in counts) / len(counts)
+            two = sum(count in (1, 2) for count in counts) / len(counts)
+            never = counts.count(None) / len(counts)
             label = f"{width}, intervals of {KINDS[kind]}"
-            rows.append((columns, label, len(counts), one, two))
-    head = ("columns", "views and candidates", "runs", "one view", "up to two views")
+            rows.append((columns, label, len(counts), one, two, never))
+    head = ("columns", "views and candidates", "runs", "one view", "up to two views", "never")
     panels = [
         Panel(
             f"restored by {head[place]} ({figure})",
@@ -426,8 +427,8 @@ def _restoring(setting: Setting) -> Findings:
         "With four columns the chapter restores about 50 % by one view and 60 % by two, from "
         f"refinements of earlier views. Here it is {_shares(rows, 'own')} from intervals of a "
         f"view's own column, and {_shares(rows, 'any')} from intervals of any column. As there, "
-        "the choice looks at the table, so that it holds against those who do not know that views were "
-        "chosen to restore.",
+        "the choice looks at the table, so that it holds against those who do not know that views "
+        "were chosen to restore.",
     )
 
 
@@ -438,15 +439,23 @@ def _shares(rows: Sequence[Row], kind: str) -> str:
     return f"{one:.0%} and {two:.0%}"
 
 
-def _restored(columns: int, width: str, seed: int, setting: Setting) -> Iterator[tuple[str, int]]:
-    """For each kind of candidates how many views were added, 0 if none restored."""
+def _restored(
+    columns: int, width: str, seed: int, setting: Setting
+) -> Iterator[tuple[str, int | None]]:
+    """For each kind of candidates how many views were added.
+
+    It is 0 if none restored, and None if it is proven that no more views can.
+    """
     shown = heart.violated(seed, columns, heart.WIDTHS[width])
     for kind in KINDS if columns > 1 else ("own",):
         own = shown.by if kind == "own" else None
         candidates = refinements(shown.views, shown.columns, same=own)
         effort = setting.of(20, 60)
         done = restore(shown.views, shown.levels, candidates, additions=2, effort=effort)
-        yield kind, len(done.added) if done.private else 0
+        if any(each.proven == "never" for each in done.unrestored):
+            yield kind, None
+        else:
+            yield kind, len(done.added) if done.private else 0
 
 
 TAKES = "quasi-identifying columns with hierarchies, and one sensitive column"
