@@ -21,7 +21,7 @@ from shoal.data.tables import table as as_table
 from shoal.errors import InfeasibleError, ParameterError
 from shoal.experiments import heart
 from shoal.experiments.experiment import Cell, Experiment, Findings, Panel, Plot, Setting
-from shoal.experiments.tables import census_frame
+from shoal.experiments.tables import census
 from shoal.methods.coincident import Coincident
 from shoal.methods.coincident.schemes import Scheme
 from shoal.methods.mondrian import Mondrian
@@ -184,31 +184,29 @@ PAIRS: tuple[Scheme, ...] = ("UU", "UA")
 
 def _people(setting: Setting, values: int | None = None) -> Table:
     """The table, with the records of the most frequent sensitive values."""
-    import polars as pl
-
-    from shoal.experiments.tables import census
-
-    if setting.table is not None:
-        given = setting.table
-        if not given.quasi or len(given.sensitive) != 1:
-            raise ParameterError(
-                "coincident generalisation needs quasi-identifying columns and one sensitive one",
-                "give their roles",
-                option="data",
-            )
-        frame, quasi, [hidden] = given.frame, list(given.quasi), given.sensitive
-        trees = dict(given.hierarchies)
+    given = setting.table
+    if given is None:
+        made = census(setting.of(3000, 30_000), setting.seed)
+        quasi, hidden, trees, frame = list(QUASI), HIDDEN, made.hierarchies, made.frame
+    elif given.quasi and len(given.sensitive) == 1:
+        quasi, [hidden], trees, frame = (
+            list(given.quasi),
+            given.sensitive,
+            given.hierarchies,
+            given.frame,
+        )
     else:
-        records = setting.of(3000, 30_000)
-        frame, quasi, hidden = census_frame(records, setting.seed), list(QUASI), HIDDEN
-        trees = {name: census(records, setting.seed).hierarchies[name] for name in quasi}
+        raise ParameterError(
+            "coincident generalisation needs quasi-identifying columns and one sensitive one",
+            "give their roles",
+            option="data",
+        )
     if values is not None:
-        often = frame[hidden].value_counts(sort=True)[hidden][:values].implode()
-        frame = frame.filter(pl.col(hidden).is_in(often))
+        often = frame[hidden].value_counts(sort=True)[hidden].to_list()[:values]
+        frame = frame.filter(frame[hidden].is_in(often))
     chosen = {name: tree for name, tree in trees.items() if name in quasi}
-    return as_table(
-        frame.select(*quasi, hidden), quasi=quasi, sensitive=[hidden], hierarchies=chosen
-    )
+    native = frame.select(*quasi, hidden).to_native()
+    return as_table(native, quasi=quasi, sensitive=[hidden], hierarchies=chosen)
 
 
 def _models(people: Table, parameters: Sequence[int]) -> Iterator[tuple[str, int, Model]]:
