@@ -525,5 +525,6 @@ ENTRY = Entry(
         "its buckets is among its facts, and both tables together answer what the input can be "
         "asked: see shoal count"
     ),
+    not_attacked=("what attackers learn who know others of a bucket needs no recipe: leave it out"),
     again_note="with two releases by buckets, no limit holds against whoever gets both",
 )
