@@ -21,6 +21,7 @@ from shoal.cli import (
     buckets,
     compare,
     demo,
+    experiment,
     explain,
     hierarchy,
     judge,
@@ -159,6 +160,7 @@ app.command("count", cls=options.Command)(buckets.count)
 app.command("attack", cls=options.Command)(attack.attack)
 app.command("explain", cls=options.Command)(explain.explain)
 app.command("serve", cls=options.Command)(audit.serve)
+app.add_typer(experiment.app, name="experiment")
 app.add_typer(recipe.app, name="recipe")
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(ledger.app, name="ledger")
