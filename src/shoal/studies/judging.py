@@ -42,8 +42,9 @@ from shoal.measure.utility import Accuracy, CountErrors, Workload, classificatio
 from shoal.measure.utility import queries as count_queries
 from shoal.methods.catalogue import CATALOGUE, entry_of
 from shoal.releases.certificate import Certificate
-from shoal.releases.layout import COUNT, grouping
+from shoal.releases.layout import grouping
 from shoal.releases.release import Release
+from shoal.studies.released import ReleasedForm, released_form, repeated
 from shoal.zones import owner_only
 
 __all__ = [
@@ -181,7 +182,10 @@ def judge(
     chosen = levels
     if chosen is None:
         chosen = {} if certificate is None else certificate.levels
-    frame, mark = _released(release) if isinstance(release, Release) else (release, None)
+    frame, form = release, ReleasedForm()
+    if isinstance(release, Release):
+        frame, form = _released(release)
+    mark = form.mark
     whole = _shown(table, frame, chosen, mark)
     columns = [_read(table, whole, name, chosen) for name in whole.names if name != mark]
     generalised = [
@@ -189,7 +193,9 @@ def judge(
         for column in columns
         if column.name in chosen or table.roles.get(column.name) is Role.QUASI
     ]
-    keep = ~_suppressed(whole, generalised)
+    keep = np.ones(whole.rows, dtype=np.bool_)
+    if not form.complete:
+        keep = ~_suppressed(whole, generalised)
     released = _Released(whole, mark)
     if not keep.all():
         unsuppressed = as_table(whole.frame.filter(keep.tolist()).to_native(), types=whole.types)
@@ -298,18 +304,14 @@ class _Released:
         return self.table.count(grouped, {}).count
 
 
-def _released(release: Release) -> tuple[Any, str | None]:
-    """The released rows, each as often as its count says, and the column that numbers groups."""
+def _released(release: Release) -> tuple[Any, ReleasedForm]:
+    """The released rows, each as often as its count says, and how they are to be read."""
     certificate = release.certificate
     entry = entry_of(certificate.method) if certificate.method in CATALOGUE else None
     if entry is not None and entry.not_judged:
         raise ParameterError(f"this is a release by {certificate.method}: {entry.not_judged}")
-    mark = entry.as_views.mark if entry is not None and entry.as_views is not None else None
-    if not certificate.parameters.get("counts"):
-        return release.table, mark
-    frame = as_table(release.table, types={COUNT: Kind.INTEGER}).frame
-    rows = np.repeat(np.arange(len(frame)), frame[COUNT].to_numpy().astype(np.int64))
-    return frame[rows.tolist()].drop(COUNT).to_native(), mark
+    form = released_form(certificate)
+    return repeated(release.table) if form.counted else release.table, form
 
 
 def _shown(table: Table, frame: Any, levels: Mapping[str, int], mark: str | None) -> Table:
