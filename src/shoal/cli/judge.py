@@ -98,6 +98,13 @@ def _pages(judgement: "Judgement", values: int) -> "Iterator[RenderableType]":
     if judgement.rate is not None:
         lines.append(("chance of being drawn", f"{judgement.rate:.6g}"))
     yield figures(*lines)
+    if judgement.risk is not None:
+        yield title("Risk of a record, by the people of the input whom it fits")
+        yield figures(
+            ("mean", percent(judgement.risk.mean)),
+            ("highest", percent(judgement.risk.highest)),
+            ("records that fit one person", percent(judgement.risk.alone)),
+        )
     if judgement.losses:
         yield title("Loss, from 0 % for the input to 100 % for nothing left")
         yield listing(

@@ -44,6 +44,7 @@ from shoal.methods.catalogue import CATALOGUE, entry_of
 from shoal.releases.certificate import Certificate
 from shoal.releases.layout import grouping
 from shoal.releases.release import Release
+from shoal.studies.own_levels import FittingRisk, OwnLevels
 from shoal.studies.released import ReleasedForm, released_form, repeated
 from shoal.zones import owner_only
 
@@ -114,7 +115,8 @@ class Judgement:
     `records` are those of the input, `kept` those of them that are in the release and not
     suppressed, in `groups`; where counts are noisy, `kept` is as noisy as they are. `rate` is the
     chance with which a record was drawn, where the certificate states it. In `losses` every record
-    that is not kept is lost entirely. `unknown` says for what could not be measured why.
+    that is not kept is lost entirely. `unknown` says for what could not be measured why. `risk` is
+    by the people whom records fit, where they have levels of their own.
     """
 
     release: str | None
@@ -129,6 +131,7 @@ class Judgement:
     queries: CountErrors | None
     columns: tuple[ColumnCounts, ...] = field(repr=False)
     unknown: Mapping[str, str] = field(default_factory=dict)
+    risk: FittingRisk | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, `not_for_release` first."""
@@ -209,7 +212,7 @@ def judge(
         raise _foreign()
     rate = _rate(certificate)
     shown = released.table
-    losses, unknown = _losses(table, released, generalised, noisy)
+    losses, unknown, risk = _losses(table, released, generalised, noisy)
     accuracies, unpredicted = _accuracies(table, shown, classes, seed)
     return Judgement(
         release=certificate.number if certificate else None,
@@ -224,6 +227,7 @@ def judge(
         queries=_queries(table, shown, queries, rate, seed) if queries else None,
         columns=tuple(_counted(table, shown, column, rate) for column in columns),
         unknown=unknown | unpredicted,
+        risk=risk,
     )
 
 
@@ -422,17 +426,20 @@ def _rate(certificate: Certificate | None) -> Fraction | None:
 
 # Losses
 
+_Measured = tuple[dict[str, Lost], dict[str, str], FittingRisk | None]
+"""Losses, why others are not known, and the risk of records with levels of their own."""
+
 
 def _losses(
     table: Table, released: _Released, columns: Sequence[_Column], noisy: bool
-) -> tuple[dict[str, Lost], dict[str, str]]:
-    """The loss by every model, and why there is none where there is none."""
+) -> _Measured:
+    """The loss by every model, why there is none where there is none, and the risk of records."""
     bare = [column.name for column in columns if column.name not in table.hierarchies]
     if bare or not columns:
         reason = (
             f"column {bare[0]!r} has no hierarchy" if bare else "no column is quasi-identifying"
         )
-        return {}, {f"loss by {name}": reason for name in LOSSES}
+        return {}, {f"loss by {name}": reason for name in LOSSES}, None
     names = [column.name for column in columns]
     lattice = Lattice(table.count(names), {name: table.hierarchy(name) for name in names})
     if any(column.level is None for column in columns):
@@ -446,7 +453,7 @@ def _losses(
     if released.mark is not None:
         by_sizes = _by_sizes(table, released, names)
         losses |= _scaled(by_sizes, lattice, not released.rows)
-    return losses, {}
+    return losses, {}, None
 
 
 def _by_sizes(table: Table, released: _Released, names: Sequence[str]) -> dict[str, float]:
@@ -487,12 +494,10 @@ def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
     return np.minimum(kept, groups.sizes)
 
 
-def _losses_of_texts(
-    table: Table, released: _Released, lattice: Lattice
-) -> tuple[dict[str, Lost], dict[str, str]]:
+def _losses_of_texts(table: Table, released: _Released, lattice: Lattice) -> _Measured:
     """The losses of a release whose groups have individual ranges or sets.
 
-    They are the losses that need no levels.
+    They are those that need no levels, and all where every text is that of a level.
     """
     unknown = {
         f"loss by {name}": "the release has values of several levels side by side"
@@ -507,7 +512,7 @@ def _losses_of_texts(
         if strange := covered.count(None):
             values = plural(strange, "released value")
             reason = f"column {name!r}: {values} not in its hierarchy, at any level"
-            return {}, dict.fromkeys(unknown, reason)
+            return {}, dict.fromkeys(unknown, reason), None
         number = np.array(covered, dtype=np.float64)[column.codes]
         shares += float(number.sum()) / tree.leaves
         possible *= number
@@ -517,9 +522,18 @@ def _losses_of_texts(
         **_by_sizes(table, released, lattice.names),
         "ambiguity": (float(possible.sum()) + lost * everything) / max(table.rows, 1),
     }
-    return _scaled(raw, lattice, not shown.rows), {
+    own = OwnLevels.of(lattice, table, shown)
+    if own is not None:
+        raw |= {
+            "intensity": own.intensity(),
+            "entropy": own.entropy(),
+            "divergence": own.divergence(),
+        }
+    losses = _scaled({name: raw[name] for name in LOSSES if name in raw}, lattice, not shown.rows)
+    unmeasured = {
         f"loss by {name}": unknown[f"loss by {name}"] for name in LOSSES if name not in raw
     }
+    return losses, unmeasured, None if own is None else own.risk()
 
 
 # What can still be learnt
