@@ -25,7 +25,8 @@ TREES = {"town": TOWNS, "age": AGES}
 
 
 def shown_at(tree: Hierarchy, value: str, level: int) -> str:
-    return tree.labels[level][tree.maps[level][tree.labels[0].index(value)]]
+    code = int(tree.maps[level][tree.labels[0].index(value)])
+    return str(tree.labels[level][code])
 
 
 def leaves_of(tree: Hierarchy, text: str) -> set[str]:

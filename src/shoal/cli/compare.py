@@ -80,7 +80,7 @@ def compare(  # noqa: PLR0913  typer reads the options from the signature
         )
     form = options.Form(separator, quote, encoding, missing)
     tables, marks, complete = [], [], []
-    for side, path in (("a", a), ("b", b)):
+    for letter, path in (("a", a), ("b", b)):
         certificate = certificate_of(path)
         require_comparable(certificate)
         shape = released_form(certificate)
@@ -96,7 +96,7 @@ def compare(  # noqa: PLR0913  typer reads the options from the signature
                 table = as_table(rows, quasi=known, sensitive=beside, missing=missing)
         tables.append(table)
         marks += [shape.mark] if shape.mark else []
-        complete += [side] if shape.complete else []
+        complete += [letter] if shape.complete else []
     comparison = compare_tables(
         tables[0],
         tables[1],

@@ -50,6 +50,8 @@ __all__ = ["People", "Personal", "Solver", "Wish"]
 
 Solver = Literal["exact", "genetic", "lagrangian", "relaxed"]
 SOLVERS = ("exact", "genetic", "lagrangian", "relaxed")
+EFFORT = 1000
+"""Linear programs, or passes over everyone, unless another number is given."""
 KNOWN = 20_000
 """Nodes of a lattice up to which a heuristic also says what the lowest risk would have been."""
 
@@ -114,9 +116,10 @@ class Personal:
 
     The solver "exact" looks at the whole lattice. For tables too wide for that, "genetic" and
     "relaxed" look for low risks without a promise how low, and "lagrangian" for the largest
-    `pull`/risk + utility^`power`. `effort` is how much they do: nodes counted for all records,
-    linear programs, or passes over everyone. `unit` is the identifying column that says whose rows
-    belong together: one row of each person is drawn, and only that is used.
+    `pull`/risk + utility^`power`. `effort` is how much they do: nodes counted for all records (300
+    for each column unless given), linear programs, or passes over everyone (1,000). `unit` is the
+    identifying column that says whose rows belong together: one row of each person is drawn, and
+    only that is used.
     """
 
     utility: Fraction
@@ -128,7 +131,7 @@ class Personal:
     choice: str | None
     wishes: Mapping[str, Wish]
     register: Table | None
-    effort: int
+    effort: int | None
     pull: Fraction
     power: int
     unit: str | None
@@ -146,7 +149,7 @@ class Personal:
         choice: str | None = None,
         wishes: Mapping[str, Wish] | None = None,
         register: Table | None = None,
-        effort: int = 1000,
+        effort: int | None = None,
         pull: Exact = 1,
         power: int = 1,
         unit: str | None = None,
@@ -183,7 +186,7 @@ class Personal:
             choice=choice,
             wishes={chosen: _weighed(wish, model) for chosen, wish in wishes.items()},
             register=register,
-            effort=whole(effort, "effort"),
+            effort=None if effort is None else whole(effort, "effort"),
             pull=fraction(pull, "pull", 0, above=True),
             power=whole(power, "power", 0),
             unit=unit,
