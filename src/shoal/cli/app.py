@@ -76,7 +76,7 @@ class _Shoal(options.Group):
             raise typer.Exit(2) from None
         except Exception as error:
             # typer's own exceptions (usage errors, Exit, Abort) know what to do. Anything else is a
-            # bug, and its text may hold a value of the table: only its type and place are told, and
+            # bug, and its text may hold a value of the table: only its type and place are shown;
             # the rest only to someone who asks.
             if type(error).__module__.split(".")[0] in ("typer", "click") or os.environ.get(
                 "SHOAL_DEBUG"

@@ -253,8 +253,7 @@ class Recipe:
             ).at(str(self.path))
         names = [options[part] for part in ("person", "item", "value") if part in options]
         if not names:
-            released = [role for role in Role if role is not Role.IDENTIFYING]
-            names = [name for role in released for name in self.having(role)]
+            names = self.content.released
         return self.read(path, {Role.INSENSITIVE: names}, names)
 
     def _population(self, path: str) -> Counts:
@@ -341,7 +340,7 @@ class Recipe:
         """Release the table as the recipe says, and write it into a directory, if one is given.
 
         It is entered in the ledger, or in the one that the recipe names, if there is any. If that
-        has a γ which is not kept, `override` says why it is released all the same. `neutralise` is
+        has a γ which is not kept, `override` says why it is released anyway. `neutralise` is
         as if the recipe said it.
         """
         self.promise(table)
@@ -379,9 +378,7 @@ class Recipe:
 
         Their certificates say so: they name this recipe, or all the columns that it releases.
         """
-        released = {
-            name for name in self.content.roles if name not in self.having(Role.IDENTIFYING)
-        }
+        released = set(self.content.released)
         parent = Path(directory).absolute().parent
         try:
             beside = sorted(folder for folder in parent.iterdir() if folder.is_dir())
