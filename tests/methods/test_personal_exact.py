@@ -106,9 +106,8 @@ EDGES = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (4, 5), (3, 5), (0, 5)]
 
 def graph(edges: list[tuple[int, int]], vertices: int) -> Table:
     """The table of the reduction in docs/proofs/personal.md: the record first, then the edges."""
-    rows = [["a"] * vertices]
-    for edge in edges:
-        rows.append(["b" if vertex in edge else "a" for vertex in range(vertices)])
+    ends = [(), *edges]
+    rows = [["b" if vertex in edge else "a" for vertex in range(vertices)] for edge in ends]
     names = [f"v{vertex}" for vertex in range(vertices)]
     tree = Hierarchy.from_lines([["a", "*"], ["b", "*"]])
     frame = pl.DataFrame(rows, schema=names, orient="row")
