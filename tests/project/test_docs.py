@@ -60,7 +60,7 @@ def shoal_commands(page: Path) -> Iterator[str]:
 
 def subcommand(command: str) -> str:
     """What `shoal` is asked to do, without arguments: `ledger show`."""
-    known = get_command(app)
+    known: object = get_command(app)
     names = []
     for word in shlex.split(command)[1:]:
         known = getattr(known, "commands", {}).get(word)
