@@ -194,8 +194,8 @@ def test_kept_records_are_weighed_where_the_first_axis_comes_last() -> None:
     cells = Cells(table.coding, (0, 0), np.ones(6), np.arange(6), last_axis=0)
     weights = [np.array([1.0, 2, 4]), np.array([10.0, 100])]
     assert cells.weigh(weights, cells.sizes) == 2 * (1 + 2 + 4) + 3 * (10 + 100)
-    last = np.array([0.0, 0, 0, 0, 0, 1])  # (b, a) = (1, 2)
-    assert cells.weigh(weights, last) == 4 + 100
+    kept = np.array([0.0, 1, 0, 1, 0, 0])
+    assert cells.weigh(weights, kept) == (2 + 10) + (1 + 100)
 
 
 @pytest.mark.parametrize("form", ORDERED)

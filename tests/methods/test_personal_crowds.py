@@ -11,7 +11,6 @@ import pytest
 import shoal
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
-from shoal.exact.numbers import Exact
 from shoal.lattice import Node
 from shoal.methods.personal import People, Personal
 from shoal.methods.personal.crowds import EXACT, Best, Crowds, Wanted, comparable
@@ -183,15 +182,18 @@ def test_a_floor_is_a_share_of_the_utility_rounded_up() -> None:
         assert floor >= share * utility.most > floor - 1
 
 
-@pytest.mark.parametrize(("weight", "fits"), [("1/3", True), (EXACT - 1, False)])
-def test_sensitivities_times_people_stay_below_what_floats_tell_apart(
-    weight: Exact, fits: bool
-) -> None:
-    people = People.of(Personal("1/2", weights={"town": weight}), some_people(2, 12))
+def test_sensitivities_times_people_stay_below_what_floats_tell_apart() -> None:
+    people = People.of(Personal("1/2", weights={"town": "1/3"}), some_people(2, 12))
+    want = comparable(people.wanted[0], people.crowds)
+    assert want.sensitivity is people.wanted[0].sensitivity
+    assert want.sensitivity.most * people.crowds.people <= EXACT
+
+
+def test_sensitivities_that_are_too_large_are_rounded_up_and_by_no_more_than_needed() -> None:
+    people = People.of(Personal("1/2", weights={"town": EXACT - 1}), some_people(2, 12))
     given = people.wanted[0].sensitivity
-    assert (given.most * people.crowds.people <= EXACT) == fits
-    made = comparable(people.wanted[0], people.crowds).sensitivity
-    assert made.most * people.crowds.people <= EXACT
+    rounded = comparable(people.wanted[0], people.crowds).sensitivity
+    assert given.most * people.crowds.people > EXACT
+    assert EXACT / 2 < rounded.most * people.crowds.people <= EXACT
     whole = Fraction(given.most) / given.unit
-    columns = len(TREES)
-    assert whole <= Fraction(made.most) / made.unit <= whole + columns / made.unit
+    assert whole <= Fraction(rounded.most) / rounded.unit <= whole + len(TREES) / rounded.unit
