@@ -26,7 +26,8 @@ from shoal.exact.numbers import Exact, whole
 from shoal.measure.buckets import excluded
 from shoal.methods.buckets.filling import assigned, fakes, mixed, with_room
 from shoal.methods.buckets.hiding import Hiding
-from shoal.methods.buckets.settings import Search, Setting, Solver, fitting
+from shoal.methods.buckets.problem import fitting
+from shoal.methods.buckets.settings import Search, Setting, Solver
 from shoal.methods.entry import AsViews, Entry
 from shoal.methods.method import Progress, begin
 from shoal.privacy.limits import BucketLimits, Limits
@@ -56,6 +57,9 @@ class BucketsFacts(Facts):
 
     buckets: int
     bucket_loss: int
+    bucket_gap: float | None
+    """By how much of its loss another setting may be better, at most; None if that is unknown."""
+
     diversity: str
 
     def figures(self) -> Iterator[str]:
@@ -63,6 +67,8 @@ class BucketsFacts(Facts):
         buckets = plural(self.buckets, "bucket")
         error = self.bucket_loss / max(self.records - 1, 1)
         yield (f"{records} in {buckets}; loss {self.bucket_loss:,}, mean squared error {error:.4g}")
+        if self.bucket_gap is not None:
+            yield f"no other bucket sizes lose less than {1 - self.bucket_gap:.2%} of that"
         yield self.diversity
 
 
@@ -226,6 +232,7 @@ class Buckets:
             records=table.rows,
             buckets=filled.buckets,
             bucket_loss=sum(setting.loss for setting in settings),
+            bucket_gap=_gap(settings),
             diversity=promise.limits.diversity(occurring).statement,
             concerns=(*eligible.concerns, *filled.concerns()),
         )
@@ -252,16 +259,20 @@ class Buckets:
             ) from None
 
     def _derived(self, settings: list[Setting], filled: "_Filled") -> dict[str, Any]:
-        """What follows from how often values occur, for the certificate."""
+        """What follows from how often values occur, for the certificate.
+
+        With fakes a release shows only nearly how often they do. How good the sizes are would show
+        it better, so that this is for the owner then.
+        """
+        if self.fakes:
+            return {"fake_odds": filled.odds()}
         derived: dict[str, Any] = {}
-        gaps = [setting.gap for setting in settings if setting.gap is not None]
-        if gaps and len(gaps) == len(settings):
-            derived["gap_reached"] = max(gaps)
+        gap = _gap(settings)
+        if gap is not None:
+            derived["gap_reached"] = gap
         searched = [setting.searched for setting in settings if setting.searched is not None]
         if searched:
             derived["sizes_searched"] = min(searched)
-        if self.fakes:
-            derived["fake_odds"] = filled.odds()
         return derived
 
     def _blocks(self, people: "_Records", table: Table, schema: Schema) -> tuple[Ints, int]:
@@ -463,6 +474,18 @@ class _Filled:
             first = after
         bucket, value = (np.concatenate(side) for side in zip(*sides, strict=True))
         return bucket + 1, value
+
+
+def _gap(settings: list[Setting]) -> float | None:
+    """By how much of the loss of all blocks other settings may be better, at most."""
+    lost = 0
+    bound = 0.0
+    for setting in settings:
+        if setting.gap is None:
+            return None
+        lost += setting.loss
+        bound += setting.loss * (1 - setting.gap)
+    return max(0.0, 1 - bound / lost) if lost else 0.0
 
 
 def _filled(
