@@ -1,14 +1,16 @@
-"""What every test may use: the `--slow` flag, the benchmark tables where they are present,
-hypothesis without deadlines.
+"""What every test may use: the `--slow` flag, the benchmark tables where they are present, a
+private PostgreSQL server, hypothesis without deadlines.
 """
 
 import os
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.postgres import Server
 
 ROOT = Path(__file__).resolve().parents[1]
 _STATE = tempfile.TemporaryDirectory(prefix="shoal-state-")
@@ -49,3 +51,11 @@ def shared_data() -> Path:
     if not data.is_dir():
         pytest.skip("the benchmark tables are not on this machine")
     return data
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A PostgreSQL server, one for all tests of a process; skipped where there is none."""
+    made = Server()
+    yield made
+    made.remove()

@@ -74,6 +74,7 @@ _ROOMS = {
 _WHOLE = {
     "hierarchy": "data.hierarchy",
     "demo": "demo",
+    "experiments": "experiments",
     "research": "research",
     "views": "views",
 }
@@ -83,6 +84,7 @@ __all__ = ["__version__", *_ROOMS, *_WHOLE]
 
 if TYPE_CHECKING:
     from shoal import demo as demo
+    from shoal import experiments as experiments
     from shoal import research as research
     from shoal import views as views
     from shoal.audit import Audit as Audit

@@ -36,7 +36,15 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from shoal.errors import ColumnError, InternalError, ParameterError, ShoalError, listed
 
-__all__ = ["described", "keep", "missing_of", "typed", "typed_but", "typed_fields"]
+__all__ = [
+    "described",
+    "keep",
+    "missing_of",
+    "require_one_of",
+    "typed",
+    "typed_but",
+    "typed_fields",
+]
 
 Thing = TypeVar("Thing")
 Made = TypeVar("Made")
@@ -117,6 +125,14 @@ def keep(thing: Any, **values: Any) -> None:
         raise InternalError(f"fields that are not kept: {listed(sorted(names ^ values.keys()))}")
     for name, value in values.items():
         object.__setattr__(thing, name, value)
+
+
+def require_one_of(option: str, given: str, *known: str) -> None:
+    """ParameterError unless an option is one of the names it takes."""
+    if given not in known:
+        *others, last = map(repr, known)
+        takes = f"it takes {', '.join(others)} or {last}"
+        raise ParameterError("is unknown", takes, option=option, given=repr(given))
 
 
 def _checked(function: Any, own: tuple[str, ...] = ()) -> Any:

@@ -3,14 +3,13 @@
 import json
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from shoal.audit import Audit, Query, Reply, Secret, expressions
 from shoal.audit.secret import simplest
 from shoal.audit.store import Store
-from shoal.errors import ColumnError, ParameterError, QueryError
+from shoal.errors import ColumnError, QueryError
 from tests.audit.salaries import (
     NAMES,
     PEOPLE,
@@ -175,34 +174,6 @@ def test_a_query_has_a_condition_or_a_list(tmp_path: Path) -> None:
 
 
 # What is put under audit
-
-
-@pytest.mark.parametrize(
-    ("secret", "columns", "why"),
-    [
-        (Secret("salary"), {"salary": [None, *VALUES[1:]]}, "1 value of 40 is missing"),
-        (Secret("salary"), {"salary": ["", *map(str, VALUES[1:])]}, "missing"),
-        (Secret("salary"), {"salary": ["4711x", *map(str, VALUES[1:])]}, "not numeric"),
-        (Secret("salary"), {"salary": [float("inf"), *map(float, VALUES[1:])]}, "not numeric"),
-        (Secret("salary", high=100, width=1), {}, "outside the public bounds"),
-        (Secret("salary", low=11, width=1), {}, "outside the public bounds"),
-        (
-            Secret("salary", distinct=True, integers=False),
-            {"salary": [20, 20, *VALUES[2:]]},
-            "twice",
-        ),
-        (Secret("salary", integers=True), {"salary": [0.5, *map(float, VALUES[1:])]}, "whole"),
-        (Secret("wage"), {}, "no column"),
-        (Secret("dept"), {}, "twice"),
-    ],
-)
-def test_data_that_an_audit_could_not_promise_for_is_refused_without_a_value(
-    tmp_path: Path, secret: Secret, columns: dict[str, Any], why: str
-) -> None:
-    with pytest.raises((ColumnError, ParameterError), match=why) as refused:
-        made(str(tmp_path / "a"), secret, **columns)
-    assert "4711" not in str(refused.value)
-    assert not (tmp_path / "a").exists()
 
 
 def test_a_row_is_one_person_where_people_have_names(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from shoal.audit import Audit, Query, Reply, expressions
-from shoal.errors import FileError
 from tests.audit.salaries import (
     NAMES,
     PEOPLE,
@@ -191,19 +190,6 @@ def test_every_reply_is_in_the_log_after_a_server_crashed(server: Server) -> Non
 @pytest.mark.slow
 def test_every_reply_is_in_the_log_after_a_server_crashed_often(server: Server) -> None:
     _crashing(server, 30)
-
-
-def test_a_server_that_does_not_sync_is_refused(server: Server) -> None:
-    place = server.fresh()
-    made(place)
-    server.stop()
-    server.start(fsync=False)
-    try:
-        with pytest.raises(FileError, match="fsync"):
-            Audit.open(place)
-    finally:
-        server.stop()
-        server.start()
 
 
 # Many at once

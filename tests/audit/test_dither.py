@@ -12,14 +12,12 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.attack import Heard, disclosed
+from shoal.attack import Heard
 from shoal.audit import Secret
-from shoal.audit.maxima import Maxima
 from shoal.audit.model import Decision, members
 from shoal.audit.polytope import Constraint
 from shoal.audit.secret import FINE
 from shoal.audit.sums import Sums, SumState
-from shoal.errors import ColumnError, ParameterError, QueryError
 from tests.audit.asking import heard, talk
 
 FRAME = pl.DataFrame(
@@ -87,17 +85,6 @@ def test_answers_are_off_by_at_most_half_a_unit_per_person_and_the_log_keeps_all
     assert all(len(str(line.reply)) < 20 for line in again.transcript())
 
 
-def test_sums_of_few_digits_are_refused_without_dither(tmp_path: Path) -> None:
-    with pytest.raises(QueryError, match="dither"):
-        audit(tmp_path / "a", low=0, high=100).ask("sum(pay)")
-    with pytest.raises(ParameterError, match="dither is for sums"):
-        Secret("pay", "max", dither=True)
-    with pytest.raises(ParameterError, match="public bounds"):
-        audit(tmp_path / "b", dither=True)
-    with pytest.raises(ColumnError, match="not divisible by the unit"):
-        audit(tmp_path / "c", low=0, high=100, dither=True, unit=1)
-
-
 def test_without_bounds_sums_are_exact(tmp_path: Path) -> None:
     exact = audit(tmp_path / "a")
     assert exact.ask("sum(pay)").answer == 362
@@ -121,27 +108,6 @@ def test_a_dithered_sum_that_follows_from_others_is_answered(tmp_path: Path) -> 
 def test_a_coarse_audit_denies_and_is_bound_to_nothing() -> None:
     auditor = Sums(4, 0, 10, 1, unit=1)
     assert auditor.decide(auditor.start(), 15, 20) == Decision.denial(15)
-
-
-def test_bounds_between_multiples_are_rounded_to_values_that_are_possible(tmp_path: Path) -> None:
-    whole = pl.DataFrame({"name": ["Ann", "Bea"], "pay": [1, 1]})
-    table = shoal.table(whole, types={"name": "text", "pay": "integer"})
-    secret = Secret("pay", low="0.5", high="4.5")
-    rounded = shoal.Audit.new(tmp_path / "a", table, secret, public=["name"])
-    assert rounded.ask("max(pay)").denied
-    assert disclosed(rounded) == ()  # it may be 1 or 2, for each of them
-    secret = Secret("pay", low="0.5", high="1.9")
-    with pytest.raises(ParameterError, match="smaller width"):
-        shoal.Audit.new(tmp_path / "b", table, secret, public=["name"])
-    with pytest.raises(ParameterError, match="are whole"):
-        Maxima(2, Fraction(1, 2), 4, integers=True)
-
-
-def test_different_values_of_few_digits_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="give each other away"):
-        audit(tmp_path / "a", low=0, high=100, distinct=True, width="0.1")
-    apart = audit(tmp_path / "b", low=0, high=100, distinct=True, width=1)
-    assert apart.ask("max(pay)").answer == Fraction(151, 2)
 
 
 class Careless(Sums):

@@ -22,7 +22,6 @@ from tests.audit.salaries import (
     Cut,
     made,
 )
-from tests.postgres import Server
 
 
 def test_a_store_is_never_overwritten_and_only_its_owner_may_read_it(place: str) -> None:
@@ -200,12 +199,3 @@ def test_an_audit_notices_locks_that_do_not_work(
         audit.ask("max(salary)")
     with pytest.raises(FileError, match="locks do not work on this drive"):
         made(str(tmp_path / "other.audit"))
-
-
-@pytest.mark.parametrize("layout", ["NULL", "'shoal audit, layout 3'"])
-def test_tables_of_another_layout_are_refused(server: Server, layout: str) -> None:
-    place = server.fresh()
-    made(place)
-    _run(place, f"COMMENT ON TABLE shoal_entries IS {layout}")
-    with pytest.raises(FileError, match="this Shoal reads 'shoal audit, layout 2'"):
-        Audit.open(place)

@@ -21,6 +21,7 @@ from shoal.cli import (
     buckets,
     compare,
     demo,
+    experiment,
     explain,
     hierarchy,
     judge,
@@ -75,7 +76,7 @@ class _Shoal(options.Group):
             raise typer.Exit(2) from None
         except Exception as error:
             # typer's own exceptions (usage errors, Exit, Abort) know what to do. Anything else is a
-            # bug, and its text may hold a value of the table: only its type and place are told, and
+            # bug, and its text may hold a value of the table: only its type and place are shown;
             # the rest only to someone who asks.
             if type(error).__module__.split(".")[0] in ("typer", "click") or os.environ.get(
                 "SHOAL_DEBUG"
@@ -159,6 +160,7 @@ app.command("count", cls=options.Command)(buckets.count)
 app.command("attack", cls=options.Command)(attack.attack)
 app.command("explain", cls=options.Command)(explain.explain)
 app.command("serve", cls=options.Command)(audit.serve)
+app.add_typer(experiment.app, name="experiment")
 app.add_typer(recipe.app, name="recipe")
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(ledger.app, name="ledger")

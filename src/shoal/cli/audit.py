@@ -199,9 +199,8 @@ class ReadingOptions:
     encoding: options.Encoding = None
 
     def table(self, file: Path) -> "Table":
-        return options.read(
-            file, self.separator, self.encoding, "category", self.types, quote=self.quote
-        )
+        form = options.Form(self.separator, self.quote, self.encoding, types=self.types)
+        return form.read(file)
 
 
 @app.command(cls=options.Command)

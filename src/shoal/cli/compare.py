@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import options
+from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, listing, percent, print_json, show, title, working
 from shoal.errors import ParameterError, listed
 
@@ -22,7 +24,8 @@ _LOSS_OF_ALL = "loss of all records of A"
 _SCALE = "Loss is granularity, from 0 % for the input to 100 % for nothing left."
 
 
-def compare(  # noqa: PLR0913  typer reads the options from the signature
+@bundled
+def compare(
     a: Annotated[
         Path, typer.Argument(metavar="A", help="A table, such as the input.", show_default=False)
     ],
@@ -32,6 +35,7 @@ def compare(  # noqa: PLR0913  typer reads the options from the signature
             metavar="B", help="Another one, such as a release of it.", show_default=False
         ),
     ],
+    *,
     recipe: Annotated[
         Path | None,
         typer.Option(
@@ -40,15 +44,9 @@ def compare(  # noqa: PLR0913  typer reads the options from the signature
     ] = None,
     quasi: options.Quasi = [],  # noqa: B006  typer wants a list, and nobody changes it
     sensitive: options.Sensitive = [],  # noqa: B006
-    hierarchy: options.Hierarchies = [],  # noqa: B006
+    files: options.HierarchyFiles,
     json: options.Json = False,
-    separator: options.Separator = None,
-    quote: options.Quote = None,
-    encoding: options.Encoding = None,
-    missing: options.MissingPolicy = "category",
-    types: options.Types = [],  # noqa: B006
-    root: options.Root = None,
-    add_root: options.AddRoot = None,
+    form: options.Form,
 ) -> None:
     """How do two tables differ: records, groups, risks, values, loss?
 
@@ -61,7 +59,7 @@ def compare(  # noqa: PLR0913  typer reads the options from the signature
     from shoal.recipe import Recipe
 
     known, secret = options.names(quasi), options.names(sensitive)
-    trees = options.hierarchies(hierarchy, types, root, add_root, [a, b])
+    trees = files.read(form.types, [a, b])
     chosen = None if recipe is None else Recipe.load(recipe)
     unit, rows_are_people = None, False
     if chosen is not None:
@@ -75,7 +73,8 @@ def compare(  # noqa: PLR0913  typer reads the options from the signature
             "no quasi-identifying columns to compare by",
             "name them with --quasi, or give a --recipe",
         )
-    form = options.Form(separator, quote, encoding, missing)
+    # Only hierarchies go by --type: a released column may hold texts such as "20-29".
+    form = replace(form, types=[])
     tables, marks = [], []
     for path in (a, b):
         with working(f"reading {path.name}"):

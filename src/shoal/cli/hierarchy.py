@@ -122,7 +122,7 @@ class Writing:
             raise FileError(f"{self.out} exists already", "--force replaces it")
 
     def put(self, tree: "Hierarchy") -> None:
-        """Write a hierarchy, or print it; on stderr what it has."""
+        """Write a hierarchy, or print it; its size goes to stderr."""
         from shoal.data.hierarchy.lines import text, write
 
         separator = options.character(self.separator) or ";"
@@ -428,7 +428,7 @@ def make_intervals(  # noqa: PLR0913  its options
         ),
     ] = [],  # noqa: B006
     bottom: Annotated[str | None, _number("--bottom", "All below this is one value.")] = None,
-    top: Annotated[str | None, _number("--top", "All from this on is one value.")] = None,
+    top: Annotated[str | None, _number("--top", "This and all above is one value.")] = None,
     closed: Annotated[Side, typer.Option(help="Which end belongs to an interval.")] = "left",
     end: Annotated[
         Literal["closed", "open"], typer.Option(help="Whether the far end belongs to the domain.")

@@ -317,7 +317,7 @@ def _show(checked: "Checked", most: int) -> None:
     rows = [
         ("verdict", VERDICTS[checked.private]),
         ("possible tables", tables_text(checked)),
-        ("the surest one can be", surest(checked)),
+        ("highest probability", surest(checked)),
         ("allowed", ", ".join([share_text(views.gamma), *_limits(checked)])),
         ("people, views", f"{size} in {plural(checked.components, 'component')}"),
         ("how", how),

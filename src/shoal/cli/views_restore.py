@@ -332,7 +332,7 @@ def _show_restored(restored: "Restored", candidates: int, most: int) -> None:
             ("verdict", verdict),
             ("views added", f"{len(restored.added)} of {plural(candidates, 'candidate')}"),
             ("possible tables", f"{tables_text(before)} before, {tables_text(after)} after"),
-            ("the surest one can be", f"{surest(before)} before, {surest(after)} after"),
+            ("highest probability", f"{surest(before)} before, {surest(after)} after"),
         ),
     )
     if restored.added:
@@ -360,7 +360,7 @@ def _show_plan(plan: "Plan") -> None:
             ("views", ", ".join(candidate.name for candidate in plan.candidates)),
             ("restored in", f"{share} of the possible tables"),
             ("no procedure in more than", share_text(plan.bound)),
-            ("the surest one may become", share_text(plan.worst)),
+            ("highest probability after", share_text(plan.worst)),
         ]
     elif plan.before.private:
         rows = [("views", "none: every limit holds already; nothing needs to be restored")]
@@ -368,7 +368,7 @@ def _show_plan(plan: "Plan") -> None:
         rows = [
             ("views", "none: there is no plan"),
             ("no procedure in more than", share_text(plan.bound)),
-            ("the surest one can be now", surest(plan.before)),
+            ("highest probability now", surest(plan.before)),
         ]
     show(title("Plan, by what is public"), figures(*rows))
     for reason in plan.reasons:

@@ -119,7 +119,7 @@ class Epsilon:
 
     def __lt__(self, other: "Epsilon") -> bool:
         # Unequal parts are unequal numbers: e^r is transcendental for a rational r, and two bases
-        # that are no powers have no power in common. So some precision tells them apart.
+        # that are not powers have no power in common. So some precision tells them apart.
         if self == other:
             return False
         for digits in (20 << turn for turn in count()):

@@ -407,7 +407,7 @@ def judge(
 ) -> Ruling:
     """Whether a release keeps γ with all that the ledger knows, and with what others have shown.
 
-    Each sensitive column that it has, or that earlier ones had as sensitive, is checked by itself.
+    Each sensitive column that it has, or that earlier ones had as sensitive, is checked separately.
     """
     new = ShownRelease(NEW, release, table.hierarchies)
     if not _is_view(new.certificate):

@@ -150,11 +150,12 @@ def _no_choice(place: toml.Place, given: Any, context: Mapping[str, Any]) -> Rec
 
 
 def _contradictions(content: Content) -> Iterator[RecipeError]:
-    yield from _unknown_columns(content)
-    yield from _models(content)
-    yield from _levels(content)
-    yield from _people(content)
-    yield from _hierarchies(content)
+    """What sections say against each other."""
+    yield from _check_columns(content)
+    yield from _check_models(content)
+    yield from _check_levels(content)
+    yield from _check_people(content)
+    yield from _check_hierarchies(content)
     if content.output.neutralise and content.output.format != "csv":
         yield RecipeError(
             f"{content.output.format!r} has no cells to neutralise",
@@ -163,7 +164,8 @@ def _contradictions(content: Content) -> Iterator[RecipeError]:
         )
 
 
-def _unknown_columns(content: Content) -> Iterator[RecipeError]:
+def _check_columns(content: Content) -> Iterator[RecipeError]:
+    """Hierarchies and types of columns that have no role."""
     types = content.source.types
     for section, names in (("hierarchies", content.hierarchies), ("source.types", types)):
         for name in names:
@@ -175,7 +177,7 @@ def _unknown_columns(content: Content) -> Iterator[RecipeError]:
                 )
 
 
-def _models(content: Content) -> Iterator[RecipeError]:
+def _check_models(content: Content) -> Iterator[RecipeError]:
     """Models and methods that protect a column which is not sensitive."""
     sensitive = content.having(Role.SENSITIVE)
     method: Any = content.method
@@ -192,7 +194,7 @@ def _models(content: Content) -> Iterator[RecipeError]:
             )
 
 
-def _levels(content: Content) -> Iterator[RecipeError]:
+def _check_levels(content: Content) -> Iterator[RecipeError]:
     """Options for columns that are not generalised."""
     method: Any = content.method
     released = _released(content)
@@ -218,7 +220,7 @@ def _levels(content: Content) -> Iterator[RecipeError]:
             )
 
 
-def _people(content: Content) -> Iterator[RecipeError]:
+def _check_people(content: Content) -> Iterator[RecipeError]:
     """A unit that does not tell people apart."""
     unit = getattr(content.method, "unit", None)
     if unit is None:
@@ -240,7 +242,7 @@ def _people(content: Content) -> Iterator[RecipeError]:
         )
 
 
-def _hierarchies(content: Content) -> Iterator[RecipeError]:
+def _check_hierarchies(content: Content) -> Iterator[RecipeError]:
     """Columns and hierarchies that the method needs and the recipe lacks."""
     method: Any = content.method
     entry = entry_of(method.name)

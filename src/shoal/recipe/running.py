@@ -336,7 +336,7 @@ class Recipe:
         """Release the table as the recipe says, and write it into a directory, if one is given.
 
         It is entered in the ledger, or in the one that the recipe names, if there is any. If that
-        has a γ which is not kept, `override` says why it is released all the same. `neutralise` is
+        has a γ which is not kept, `override` says why it is released anyway. `neutralise` is
         as if the recipe said it.
         """
         self.promise(table)

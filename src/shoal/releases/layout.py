@@ -6,16 +6,17 @@ Uses tables, `counts` and `lattice`; methods make their releases with it.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import require_one_of
 from shoal.counts import Codes, Counts, group
 from shoal.data.kinds import Key
 from shoal.data.sources import Suppressed
 from shoal.data.tables import Role, Table
-from shoal.errors import ColumnError, ParameterError
+from shoal.errors import ColumnError
 from shoal.lattice import Groups
 
 __all__ = ["COUNT", "GROUP", "Suppressed", "assemble", "grouping", "lay_out", "released"]
@@ -39,13 +40,7 @@ def assemble(
     ones, quasi-identifying values are the hierarchy's labels, rows are in the order of the released
     values.
     """
-    if suppressed not in ("drop", "star"):
-        raise ParameterError(
-            "is unknown",
-            "it takes 'drop' or 'star'",
-            option="suppressed",
-            given=repr(suppressed),
-        )
+    require_one_of("suppressed", suppressed, *get_args(Suppressed))
     lattice = groups.lattice
     levels = dict(zip(lattice.names, groups.node, strict=True))
     if kept.all():

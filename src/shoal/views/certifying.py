@@ -143,7 +143,7 @@ class JointCertificate:
             f"{views} of {people}{outside}",
             f"the register: SHA-256 {self.register}",
             f"possible tables: {self.tables}",
-            f"the surest one can be{bound}: {self.largest}",
+            f"highest probability of a value{bound}: {self.largest}",
             f"checked: {how}{sure}",
         ]
 

@@ -330,7 +330,7 @@ def _product(bits: int) -> float:
     digits = bits / 30
     work = digits**2
     if digits >= 100:
-        # Karatsuba's method, which Python takes from there on.
+        # Karatsuba's method, which Python uses for numbers this long.
         work = 100 * digits * (digits / 100) ** log(1.5, 2)
     return 1.0 + float(work) / 100
 

@@ -40,7 +40,7 @@ _FEWEST, _MOST = 1 << 21, 1 << 22  # between which primes are drawn
 _PRIMES = 5
 
 _FAINTEST = 2.0**-200
-"""What the tables may weigh beside all that the values could be, each by itself."""
+"""What the tables may weigh beside all that the values could be, each on its own."""
 
 Floats = npt.NDArray[np.float64]
 Slices = tuple[slice, ...]
@@ -301,7 +301,7 @@ def _table(
     z: Fraction,
     prime: int | None,
 ) -> tuple[Floats, float]:
-    """z^x / x! for x from 0 on, divided by the largest of them, and its logarithm.
+    """z^x / x! for x = 0, 1, …, divided by the largest of them, and its logarithm.
 
     Each is rounded once. If there is a prime, remainders of 1 / x!.
     """

@@ -320,7 +320,7 @@ def others_of(
     The file's own register is passed over for the one given.
     """
     file = ViewsFile.read(path)
-    # The file is about another column, which is checked by itself.
+    # The file is about another column, which is checked separately.
     if file.subject.column not in (None, column):
         return []
     return [view for section in file.sections for view in section.views(register, column)]

@@ -3,7 +3,7 @@
 Uses `cells`, `counting` and `candidates`; `restoring` and `planning` search with it.
 
 A candidate within one earlier view changes nothing outside that view's region, so every region is
-restored by itself.
+restored separately.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -507,6 +507,6 @@ class _BeamSearch:
 
 
 def _exposes(views: Views, view: View) -> bool:
-    """Whether a view exposes people by itself."""
+    """Whether a view exposes people on its own."""
     people = len(view.members)
     return any(often > views.limit(value) * people for value, often in view.shown.items())

@@ -525,7 +525,7 @@ def _flat(bags: Iterable[Ints]) -> Ints:
 
 ENTRY = Entry(
     method=Buckets,
-    summary="people as they are, with their sensitive values apart, by bucket",
+    summary="people unchanged, with their sensitive values apart, by bucket",
     draft=(
         'column = "?"  # the sensitive column, the only one with that role',
         "# How probable each of its values may become: by class, and for all others;",

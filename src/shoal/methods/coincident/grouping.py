@@ -103,7 +103,7 @@ class _Pieces:
     """Parts, one after the other: their rows start at `starts`.
 
     With the places of these and how many people of each. Of every part, `number` says by its bits
-    which half was taken in every round, so it tells where the part comes in the order, and `low`
+    which half was taken in every round, so it says where the part comes in the order, and `low`
     and `high` have for every column how far it reaches.
     """
 

@@ -120,8 +120,8 @@ def _primes(number: int) -> list[int] | None:
 def _kept(safe: Bools, scheme: Scheme, depth: int, chance: Chance) -> tuple[Ints, Ints, list[int]]:
     """The leaves of the tree, those that are not released, and how many siblings merge when.
 
-    All others are safe, and drawn uniformly among those that are. How many there are of each is
-    told by how many are safe.
+    All others are safe, and drawn uniformly among those that are. How many there are of each
+    depends only on how many are safe.
     """
     leaves = len(safe)
     unsafe = int((~safe).sum())

@@ -360,7 +360,7 @@ class Columns:
             )
         if item in schema.hierarchies:
             raise ParameterError(
-                f"items are released as they are, so {item!r} takes no hierarchy",
+                f"items are released unchanged, so {item!r} takes no hierarchy",
                 "group them in a schema instead",
             )
         kind = schema.kinds[item]

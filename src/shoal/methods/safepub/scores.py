@@ -425,7 +425,7 @@ class EntropyScore:
 
 
 @dataclass(frozen=True)
-class GroupCount:
+class GroupCountScore:
     """The number of groups, those on the ramp in part: Σ min(k, max(0, 2·size − k)), by 1/k."""
 
     name: ClassVar[str] = "groups"
@@ -442,7 +442,7 @@ class GroupCount:
 
 
 @dataclass(frozen=True)
-class Classification:
+class ClassificationScore:
     """How many records have their feature group's most frequent class: Σ max φ.
 
     It is added up over the columns to be predicted.
@@ -497,8 +497,8 @@ SCORES: dict[str, Score] = {
         IntensityScore(),
         DiscernibilityScore(),
         EntropyScore(),
-        GroupCount(),
-        Classification(),
+        GroupCountScore(),
+        ClassificationScore(),
     )
 }
 """Every score by its name."""

@@ -265,7 +265,7 @@ def released(record: BucketsClaim, tables: ReleasedTables) -> Iterator[str]:
     own_columns = ["bucket", record.column, "count"]
     if list(values.names) != own_columns or record.column in tables.table.names:
         yield (
-            "the table of buckets has other columns than a bucket, its sensitive values "
+            "the columns of the table of buckets are not the bucket, its sensitive values "
             "and how often each occurs"
         )
     else:
@@ -334,7 +334,7 @@ def _fake_faults(record: BucketsClaim, tables: BucketTables) -> Iterator[str]:
     if record.odds is None:
         yield "the certificate does not say the odds of fakes, block by block"
     elif sum(block.buckets for block in record.odds) != int(tables.bucket.max(initial=0)):
-        yield "the odds of fakes are of other buckets than there are"
+        yield "the odds of fakes are not those of the buckets in the table"
     else:
         yield from _odds_faults(record.odds, tables, fakes)
 

@@ -1,0 +1,235 @@
+"""What an experiment is, what it is given, and what it gives: tables, charts and a finding.
+
+Uses `studies.charts`; the modules of the papers use it, and `catalogue` runs what they define.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from shoal.chance import Chance, Seeded
+from shoal.errors import ParameterError
+from shoal.methods.method import Progress
+from shoal.studies import charts
+from shoal.zones import NOTICE
+
+if TYPE_CHECKING:
+    import polars as pl
+    from altair import VConcatChart
+
+    from shoal.data.tables import Table
+
+__all__ = ["Cell", "Experiment", "Findings", "Panel", "Plot", "Result", "Setting"]
+
+Cell = str | int | float | None
+"""What stands in a table of results. Shares are floats from 0 to 1."""
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+
+def _silent(done: int, total: int, what: str) -> None:
+    """Report no progress."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How an experiment is run: with little or full effort, and on which table.
+
+    `table` is the reader's own; None where the experiment makes one by code. The same `seed` gives
+    the same figures. Nothing that an experiment makes is released, so its chance may be seeded.
+    """
+
+    quick: bool = True
+    table: "Table | None" = None
+    seed: int = 1
+    progress: Progress = _silent
+
+    def of(self, quick: Value, full: Value) -> Value:
+        """The first of two values in a quick run, the second in a full one."""
+        return quick if self.quick else full
+
+    def chance(self, run: int = 0) -> Chance:
+        """The draws of one of several runs."""
+        return Seeded(self.seed * 1_000_003 + run)
+
+    def each(self, items: Sequence[Item], what: str) -> Iterator[Item]:
+        """The items one by one, with progress."""
+        for done, item in enumerate(items):
+            self.progress(done, len(items), what)
+            yield item
+        self.progress(len(items), len(items), what)
+
+
+@dataclass(frozen=True)
+class Plot:
+    """How the rows of a panel are drawn: columns for the axes and, maybe, one for the colour.
+
+    A logarithmic axis cannot show 0.
+    """
+
+    x: str
+    y: str
+    by: str | None = None
+    mark: Literal["line", "bar", "point"] = "line"
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One table of results, and how it is drawn."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    plot: Plot | None = None
+
+    def frame(self) -> "pl.DataFrame":
+        """The table as a dataframe."""
+        import polars as pl
+
+        return pl.DataFrame(list(self.rows), schema=list(self.head), orient="row", strict=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, one object per row."""
+        rows = [dict(zip(self.head, row, strict=True)) for row in self.rows]
+        return {"title": self.title, "rows": rows}
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the function of an experiment returns.
+
+    `found` is one or two sentences: what is seen here and whether it agrees with the paper.
+    """
+
+    panels: tuple[Panel, ...]
+    found: str
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure or table of a paper as something to run.
+
+    `printed` says what the paper shows. `takes` says what a given table must have, empty where the
+    experiment takes none.
+    """
+
+    name: str
+    paper: str
+    figure: str
+    shows: str
+    printed: str
+    run: Callable[[Setting], Findings] = field(repr=False)
+    takes: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain values for JSON."""
+        return {
+            "name": self.name,
+            "paper": self.paper,
+            "figure": self.figure,
+            "shows": self.shows,
+            "printed": self.printed,
+            "takes": self.takes,
+        }
+
+    def refuse(self, setting: Setting) -> None:
+        """ParameterError where a table is given that the experiment would not look at."""
+        if setting.table is not None and not self.takes:
+            raise ParameterError(
+                f"experiment {self.name!r} does not look at data", "leave out `data`"
+            )
+
+
+@dataclass(frozen=True)
+class Result:
+    """The tables and charts of an experiment beside what its paper shows.
+
+    `data` is None where the table was made by code. Results about a given table are owner only.
+    """
+
+    experiment: Experiment
+    quick: bool
+    data: str | None
+    findings: Findings
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        """The tables of results."""
+        return self.findings.panels
+
+    @property
+    def notice(self) -> str:
+        """The mark of an owner-only report; empty where no given table was looked at."""
+        return NOTICE if self.data is not None else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "not_for_release": self.data is not None,
+            **self.experiment.to_dict(),
+            "setting": "quick" if self.quick else "full",
+            "data": self.data,
+            "found": self.findings.found,
+            "tables": [panel.to_dict() for panel in self.panels],
+        }
+
+    def chart(self) -> "VConcatChart":
+        """All panels that can be drawn, one below the other."""
+        alt = charts.library()
+        drawn = [_drawn(panel) for panel in self.panels if panel.plot is not None]
+        text = f"{self.experiment.paper}, {self.experiment.figure}"
+        title = alt.Title(text, subtitle=self.notice, anchor="start")
+        chart: VConcatChart = alt.vconcat(*drawn).resolve_scale(color="independent")
+        return chart.properties(title=title)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the chart as HTML that draws without a network, as PNG or as SVG, by the suffix."""
+        charts.save(self.chart(), path)
+
+
+def _drawn(panel: Panel) -> Any:
+    """The chart of one panel."""
+    alt = charts.library()
+    plot = panel.plot
+    assert plot is not None
+    rows = [
+        {str(place): value for place, value in enumerate(row)}
+        for row in panel.rows
+        if row[panel.head.index(plot.y)] is not None
+    ]
+    chart = alt.Chart(alt.Data(values=rows))
+    if plot.mark == "line":
+        chart = chart.mark_line(point=True)
+    elif plot.mark == "bar":
+        chart = chart.mark_bar()
+    else:
+        chart = chart.mark_point()
+    # Columns are told by number: names may hold what Vega takes for a path, such as a dot.
+    channels = [
+        alt.X(_field(panel, plot.x), title=plot.x, scale=_scale(plot.log_x)),
+        alt.Y(_field(panel, plot.y), title=plot.y, scale=_scale(plot.log_y)),
+    ]
+    if plot.by is not None:
+        place = panel.head.index(plot.by)
+        channels.append(alt.Color(f"{place}:N", title=plot.by, sort=None))
+        if plot.mark == "bar":
+            channels.append(alt.XOffset(f"{place}:N", sort=None))
+    return chart.encode(*channels).properties(
+        title=panel.title, width=charts.WIDTH, height=charts.HEIGHT
+    )
+
+
+def _field(panel: Panel, name: str) -> str:
+    """A column of a panel as Vega names it, with its type."""
+    place = panel.head.index(name)
+    is_text = any(isinstance(row[place], str) for row in panel.rows)
+    return f"{place}:O" if is_text else f"{place}:Q"
+
+
+def _scale(logarithmic: bool) -> Any:
+    alt = charts.library()
+    return alt.Scale(type="log") if logarithmic else alt.Scale(zero=False)
