@@ -144,7 +144,8 @@ def many(folder: Path, records: int = RECORDS) -> list[Printed]:
     rows: list[Cells] = []
     for theta in THETAS:
         parts = [draw.multinomial(count, [1 / MANY] * MANY) for count in shares(records)]
-        counts = np.concatenate(parts).tolist()
+        drawn = np.concatenate(parts)
+        counts = drawn[drawn > 0].tolist()
         say(f"θ = {theta}, {len(counts)} values")
         solve = partial(find_setting, counts, limits(counts, theta), "optimal")
         gap = solve().gap

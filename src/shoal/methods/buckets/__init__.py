@@ -543,10 +543,5 @@ ENTRY = Entry(
     adds=(BUCKET,),
     tables=("buckets",),
     as_views=AsViews(mark=BUCKET, apart="buckets", known_roles=(Role.QUASI, Role.INSENSITIVE)),
-    not_judged=(
-        "it releases everybody's other columns unchanged, and sensitive values apart; the size of "
-        "its buckets is among its facts, and both tables together answer what the input can be "
-        "asked: see shoal count"
-    ),
     again_note="with two releases by buckets, no limit holds against whoever gets both",
 )
