@@ -170,6 +170,28 @@ class Limits:
         ]
         return Limits(given, self.others, named)
 
+    def eased(self, theta: Exact) -> "Limits":
+        """Limits that allow more or less, by one number: the θ of the paper's evaluation.
+
+        It takes the place of the factor of a formula. Where there is none, it multiplies every
+        limit, up to 1.
+
+        >>> Limits.formula(2, "0.02").eased(8) == Limits.formula(8, "0.02")
+        True
+        >>> Limits.each({"HIV": "0.05"}, others="0.4").eased(3).of({"HIV": 1, "flu": 1})
+        {'HIV': Fraction(3, 20), 'flu': Fraction(1, 1)}
+        """
+        factor = fraction(theta, "theta", 0, above=True)
+        if isinstance(self.others, Linear):
+            return Limits(self.given, Linear(factor, self.others.b), self.named)
+        one = Fraction(1)
+        given = [(value, min(one, factor * limit)) for value, limit in self.given]
+        named = [
+            LimitClass(name, min(one, factor * limit), values) for name, limit, values in self.named
+        ]
+        others = None if self.others is None else min(one, factor * self.others)
+        return Limits(given, others, named)
+
     def of(self, counts: Mapping[V, int]) -> dict[V, Fraction]:
         """The limit of every value that occurs, given how often each does.
 

@@ -37,7 +37,7 @@ from shoal.releases.layout import COUNT, released
 from shoal.releases.release import Release
 from shoal.zones import owner_only
 
-__all__ = ["BUCKET", "Buckets"]
+__all__ = ["BUCKET", "Buckets", "BucketsFacts"]
 
 BUCKET = "bucket"
 """The column of both released tables that says which people and which values belong together."""
@@ -543,5 +543,6 @@ ENTRY = Entry(
     adds=(BUCKET,),
     tables=("buckets",),
     as_views=AsViews(mark=BUCKET, apart="buckets", known_roles=(Role.QUASI, Role.INSENSITIVE)),
+    trades="limits",
     again_note="with two releases by buckets, no limit holds against whoever gets both",
 )
