@@ -6,7 +6,7 @@ into fractions, and shows whether they can be kept and which l of l-diversity wo
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -223,16 +223,15 @@ class Limits:
         """Whether buckets can keep the limits, and what to mind; owner only, as it names values."""
         occurring, limits = _occurring(counts), self.of(counts)
         records = sum(occurring.values())
-        preventing: dict[Value, tuple[Fraction, Fraction]] = {}
-        for value, count in occurring.items():
-            share = Fraction(count, records)
-            if share > limits[value]:
-                preventing[value] = (share, limits[value])
+        shares: dict[Value, tuple[Fraction, Fraction]] = {
+            value: (Fraction(count, records), limits[value]) for value, count in occurring.items()
+        }
         return Eligibility(
-            preventing,
+            {value: pair for value, pair in shares.items() if pair[0] > pair[1]},
             {value: count for value, count in occurring.items() if limits[value] == 1},
             tuple(value for value, _ in self.given if value not in occurring),
             self._resembling(limits.items()),
+            shares,
         )
 
     def _resembling(self, limits: Iterable[tuple[Value, Fraction]]) -> tuple[Value, ...]:
@@ -305,6 +304,9 @@ class Eligibility:
     same, perhaps.
     """
 
+    shares: dict[Value, tuple[Fraction, Fraction]] = field(default_factory=dict)
+    """All values that occur, each with its share of the table and its limit."""
+
     @property
     def holds(self) -> bool:
         return not self.preventing
@@ -315,13 +317,14 @@ class Eligibility:
     def require(self) -> None:
         """Raise InfeasibleError unless the limits can be kept.
 
-        The error does not say which value prevents it.
+        The error does not say which value prevents it, as errors go into logs.
         """
         if self.preventing:
             raise InfeasibleError(
                 "some value has a larger share of the table than its limit, "
                 "so no buckets can keep that limit",
-                "raise the limits of frequent values",
+                "raise the limits of frequent values; `shoal limits` shows you which, and so does "
+                "`Buckets.eligibility`",
             )
 
     @property

@@ -6,7 +6,7 @@ and experiments use it.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -18,17 +18,27 @@ from shoal.exact.numbers import Exact, fraction, whole
 from shoal.measure.bucket_errors import BucketErrors, BucketQueries, bucket_errors
 from shoal.methods.buckets import Buckets, BucketsFacts
 from shoal.methods.buckets.settings import Solver
+from shoal.methods.catalogue import entries, entry_of
 from shoal.methods.method import Progress, people_of, silent
 from shoal.studies import charts
 from shoal.studies.apart import ESTIMATES
 from shoal.studies.curves import Study
-from shoal.zones import owner_only
+from shoal.zones import NOTICE, owner_only
 
 if TYPE_CHECKING:
     import polars as pl
     from altair import VConcatChart
 
-__all__ = ["SOLVERS", "THETAS", "LimitCurve", "LimitPoint", "weigh_limits"]
+__all__ = [
+    "SOLVERS",
+    "THETAS",
+    "LimitCurve",
+    "LimitPoint",
+    "LimitReport",
+    "ValueLimit",
+    "limits_of",
+    "weigh_limits",
+]
 
 THETAS: tuple[Fraction, ...] = tuple(map(Fraction, (2, 4, 8, 16, 32)))
 """Those of the paper's evaluation."""
@@ -122,6 +132,58 @@ def _row(point: LimitPoint) -> dict[str, Any]:
         errors = point.queries
         row[f"mean error, {text}"] = None if errors is None else getattr(errors, name).mean
     return row
+
+
+@owner_only
+@dataclass(frozen=True)
+class ValueLimit:
+    """A sensitive value as text, its share of the table, and its limit."""
+
+    value: str = field(repr=False)
+    share: float
+    limit: float
+    prevents: bool
+    """Whether the share is above the limit, so that no buckets can keep it."""
+
+
+@owner_only
+@dataclass(frozen=True)
+class LimitReport:
+    """Every sensitive value of a table, those that prevent buckets first, then by share."""
+
+    column: str
+    holds: bool
+    values: tuple[ValueLimit, ...]
+    concerns: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, `not_for_release` first."""
+        return {"not_for_release": True, "notice": NOTICE, **asdict(self)}
+
+
+@typed
+def limits_of(table: Table, method: Any) -> LimitReport:
+    """What a method with limits says about the values of a table, before anything is released.
+
+    ParameterError if it has none.
+    """
+    entry = entry_of(method.name)
+    if entry.trades != "limits":
+        others = [each.name for each in entries() if each.trades == "limits"]
+        raise ParameterError(f"the method {method.name!r} has no limits", f"use {listed(others)}")
+    eligible = method.eligibility(table)
+    kind = table.kind(method.column)
+    values = [
+        ValueLimit(
+            value="" if value is None else kind.text(value),
+            share=float(share),
+            limit=float(limit),
+            prevents=value in eligible.preventing,
+        )
+        for value, (share, limit) in eligible.shares.items()
+    ]
+    values.sort(key=lambda value: (not value.prevents, -value.share, value.value))
+    return LimitReport(method.column, eligible.holds, tuple(values), eligible.concerns)
 
 
 @typed

@@ -30,7 +30,7 @@ from shoal.methods.buckets.problem import fitting
 from shoal.methods.buckets.settings import Search, Setting, Solver
 from shoal.methods.entry import AsViews, Entry
 from shoal.methods.method import Progress, begin
-from shoal.privacy.limits import BucketLimits, Limits
+from shoal.privacy.limits import BucketLimits, Eligibility, Limits
 from shoal.releases.certificate import Certificate, certify
 from shoal.releases.facts import Facts
 from shoal.releases.layout import COUNT, released
@@ -187,11 +187,24 @@ class Buckets:
 
         InfeasibleError if no buckets can keep them.
         """
-        values = table.count([self.column], {})
-        occurring = dict(zip(table.keys(self.column), values.count.tolist(), strict=True))
-        eligible = self.promise(table.schema).limits.eligibility(occurring)
+        eligible = self.eligibility(table)
         eligible.require()
         return tuple(eligible.concerns)
+
+    def eligibility(self, table: Table) -> Eligibility:
+        """Whether buckets can keep the limits, and which values prevent it: owner only.
+
+        >>> from shoal import demo
+        >>> people = demo.table()
+        >>> hidden = [name for name in people.names if name != "diagnosis"]
+        >>> people = people.with_roles(sensitive=["diagnosis"], identifying=hidden)
+        >>> strict = Limits.each({"childbirth": "0.01"}, others=1)
+        >>> list(Buckets("diagnosis", strict).eligibility(people).preventing)
+        ['childbirth']
+        """
+        values = table.count([self.column], {})
+        occurring = dict(zip(table.keys(self.column), values.count.tolist(), strict=True))
+        return self.promise(table.schema).limits.eligibility(occurring)
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
