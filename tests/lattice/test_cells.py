@@ -23,6 +23,7 @@ from tests.lattice.small import (
     key_of,
     many,
     problems,
+    weights_of,
 )
 
 
@@ -164,8 +165,9 @@ def test_kept_records_are_weighed_and_counted_by_code(
     form: str, dense: int, data: st.DataObject, k: int
 ) -> None:
     node = data.draw(grouped(form))
-    weights = [np.arange(1, card + 1) * 10.0**axis for axis, card in enumerate(node.cards)]
-    kept = node.cells.sizes * (node.cells.sizes >= k)
+    weights = weights_of(node.cards)
+    sizes = node.cells.sizes.astype(np.float64)
+    kept = sizes * (sizes >= k)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "DENSE", dense)
         marginals = node.cells.marginals(kept)

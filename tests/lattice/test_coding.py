@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shoal.lattice import coding as module
 from shoal.lattice.coding import Coding, Memo, middle, raised, sums_at
-from tests.lattice.small import Problem, coded, key_of, problems
+from tests.lattice.small import Problem, coded, key_of, problems, weights_of
 
 some = settings(max_examples=30)
 PACKS = [1, 2, 6, 4096]
@@ -125,7 +125,7 @@ def test_a_key_weighs_what_its_codes_weigh(
     table = coded(*problem)
     levels = data.draw(st.sampled_from(table.nodes))
     cards = table.coding.cards_at(levels)
-    weights = [np.arange(1, card + 1) * 10.0**axis for axis, card in enumerate(cards)]
+    weights = weights_of(cards)
     first = data.draw(st.integers(1, len(cards)))
     rows = [row[:first] for row in table.codes(levels)]
     keys = np.array([key_of(row, cards[:first]) for row in rows], dtype=np.intp)
