@@ -416,4 +416,5 @@ ENTRY = Entry(
     ),
     public_algorithm=False,
     as_views=AsViews(),
+    trades="risk",
 )
