@@ -5,6 +5,15 @@ Nothing here makes a `Release` or a certificate, and nothing here is on the comm
 """
 
 from shoal.research.frequent import FrequentScore, frequent_exponential
+from shoal.research.layered import Layers, frequency_bound, layered_exponential
 from shoal.research.printed import PrintedMaxima, PrintedSums
 
-__all__ = ["FrequentScore", "PrintedMaxima", "PrintedSums", "frequent_exponential"]
+__all__ = [
+    "FrequentScore",
+    "Layers",
+    "PrintedMaxima",
+    "PrintedSums",
+    "frequency_bound",
+    "frequent_exponential",
+    "layered_exponential",
+]
