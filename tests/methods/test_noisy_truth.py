@@ -2,7 +2,7 @@
 on every tiny table.
 
 Chance is replaced by enumeration (`enumeration`), and an outcome is all that leaves: the table's
-bytes and types, and the certificate. The noise has no end, so values that together weigh less than
+rows and types, and the certificate. The noise has no end, so values that together weigh less than
 a stated `CUT` are left out, and both sides of a comparison are allowed as much. Broken twins, each
 a small change to the shipped code, must fail the same check.
 """

@@ -248,8 +248,7 @@ class Recipe:
             ).at(str(self.path))
         names = [options[part] for part in ("person", "item", "value") if part in options]
         if not names:
-            released = [role for role in Role if role is not Role.IDENTIFYING]
-            names = [name for role in released for name in self.having(role)]
+            names = self.content.released
         return self.read(path, {Role.INSENSITIVE: names}, names)
 
     def _population(self, path: str) -> Counts:
@@ -374,9 +373,7 @@ class Recipe:
 
         Their certificates say so: they name this recipe, or all the columns that it releases.
         """
-        released = {
-            name for name in self.content.roles if name not in self.having(Role.IDENTIFYING)
-        }
+        released = set(self.content.released)
         parent = Path(directory).absolute().parent
         try:
             beside = sorted(folder for folder in parent.iterdir() if folder.is_dir())
