@@ -86,6 +86,12 @@ class Entry:
     not_judged: str = ""
     """Why a release cannot be compared with the input record by record; empty if it can."""
 
+    trades: Literal["", "risk", "limits"] = ""
+    """What its parameters trade for utility: the risk of records, or limits of values.
+
+    Empty if that is not weighed for an owner.
+    """
+
     not_compared: str = ""
     """Why its released table cannot be compared with another as records are; empty if it can."""
 

@@ -44,6 +44,7 @@ from shoal.methods.catalogue import CATALOGUE, entry_of
 from shoal.releases.certificate import Certificate
 from shoal.releases.layout import grouping
 from shoal.releases.release import Release
+from shoal.studies.apart import BucketFigures, bucket_figures
 from shoal.studies.own_levels import FittingRisk, OwnLevels
 from shoal.studies.released import ReleasedForm, released_form, repeated
 from shoal.zones import owner_only
@@ -115,8 +116,9 @@ class Judgement:
     `records` are those of the input, `kept` those of them that are in the release and not
     suppressed, in `groups`; where counts are noisy, `kept` is as noisy as they are. `rate` is the
     chance with which a record was drawn, where the certificate states it. In `losses` every record
-    that is not kept is lost entirely. `unknown` says for what could not be measured why. `risk` is
-    by the people whom records fit, where they have levels of their own.
+    that is not kept is lost entirely. `unknown` says for what could not be measured why. `buckets`
+    is about a release that keeps sensitive values apart: its people are released unchanged. `risk`
+    is by the people whom records fit, where they have levels of their own.
     """
 
     release: str | None
@@ -131,6 +133,7 @@ class Judgement:
     queries: CountErrors | None
     columns: tuple[ColumnCounts, ...] = field(repr=False)
     unknown: Mapping[str, str] = field(default_factory=dict)
+    buckets: BucketFigures | None = None
     risk: FittingRisk | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -181,6 +184,8 @@ def judge(
     >>> judgement.kept == judgement.records, judgement.losses["granularity"].normalised < 1
     (True, True)
     """
+    if isinstance(release, Release) and _keeps_apart(release):
+        return _judged_apart(table, release, classes, queries, seed)
     certificate = release.certificate if isinstance(release, Release) else None
     chosen = levels
     if chosen is None:
@@ -592,3 +597,49 @@ def _counted(table: Table, shown: Table, column: _Column, rate: Fraction | None)
         if was or now
     )
     return ColumnCounts(column.name, column.level, values)
+
+
+# Sensitive values apart
+
+
+def _keeps_apart(release: Release) -> bool:
+    """Whether the sensitive values of a release are in a table of their own."""
+    method = release.certificate.method
+    views = entry_of(method).as_views if method in CATALOGUE else None
+    return views is not None and views.apart is not None
+
+
+def _judged_apart(
+    table: Table, release: Release, classes: str | Iterable[str], queries: int, seed: int
+) -> Judgement:
+    """A release whose people are unchanged, and whose sensitive values are in buckets.
+
+    Nothing is lost but who of a bucket has which of its values.
+    """
+    views = entry_of(release.certificate.method).as_views
+    mark = None if views is None else views.mark
+    people = _shown(table, release.table, {}, mark)
+    if people.rows > table.rows:
+        raise _foreign()
+    columns = [_read(table, people, name, {}) for name in people.names if name != mark]
+    figures = bucket_figures(table, release, queries, seed)
+    most = max(people.rows - 1, 1) ** 2
+    accuracies, unknown = _accuracies(table, people, classes, seed)
+    if queries and figures.queries is None:
+        unknown["count queries"] = "the release has one row per person, and the input more"
+    certificate = release.certificate
+    return Judgement(
+        release=certificate.number,
+        method=certificate.method,
+        records=table.rows,
+        kept=people.rows,
+        share=people.rows / max(table.rows, 1),
+        groups=figures.buckets,
+        rate=None,
+        losses={"buckets": Lost(float(figures.loss), figures.loss / most)},
+        accuracies=accuracies,
+        queries=None,
+        columns=tuple(_counted(table, people, column, None) for column in columns),
+        unknown=unknown,
+        buckets=figures,
+    )

@@ -452,5 +452,6 @@ ENTRY = Entry(
     ),
     public_algorithm=False,
     as_views=AsViews(),
+    trades="risk",
     attack="people",
 )
