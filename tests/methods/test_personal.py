@@ -294,6 +294,7 @@ def test_the_certificate_commits_to_the_register_and_verify_opens_it(tmp_path: P
     verdict = shoal.verify(*paths)
     assert verdict == []
     assert any("which register" in words for words in verdict.unchecked)
+    assert ("derived", "register_commitment") in verdict.places
     opened = OpenedTable(register, facts.register_key)
     verdict = shoal.verify(*paths, register=opened)
     assert verdict == []
