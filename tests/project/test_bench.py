@@ -86,6 +86,8 @@ def test_every_measurement_of_buckets_runs(tmp_path: Path, monkeypatch: pytest.M
     assert all(
         float(str(row[1])) <= float(str(row[2])) <= float(str(row[3])) for row in errors.rows
     )
+    (many,) = buckets.many(tmp_path, 3000)
+    assert all(float(str(row[5])) <= 0.01 for row in many.rows)
     (filled,) = buckets.bags(tmp_path, 3000)
     assert len(filled.rows) == 3
 
