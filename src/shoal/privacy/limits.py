@@ -323,8 +323,7 @@ class Eligibility:
             raise InfeasibleError(
                 "some value has a larger share of the table than its limit, "
                 "so no buckets can keep that limit",
-                "raise the limits of frequent values; `shoal limits` shows you which, and so does "
-                "`Buckets.eligibility`",
+                "raise the limits of frequent values: `shoal limits` shows the owner which",
             )
 
     @property
