@@ -100,3 +100,11 @@ def test_explain_refuses_nonsense_and_names_the_option(wrong: str) -> None:
     found = explain("--epsilon", "1", "--delta", "1e-6", wrong)
     assert (found.exit_code, found.stdout) == (2, "")
     assert wrong.split("=")[0] in found.stderr
+
+
+def test_explain_says_what_replacing_means() -> None:
+    sampled = explain("--epsilon", "ln(2)", "--delta", "1e-6")
+    assert "epsilon ln(4) and delta 1e-06 are kept if one row is" in sampled.stdout
+    options = ("--rows", "2", "--definition", "standard", "--counts", "5")
+    counted = explain("--epsilon", "ln(2)", "--delta", "1e-6", *options)
+    assert "epsilon ln(4) and delta 3e-06 are kept if one person is" in counted.stdout

@@ -139,6 +139,13 @@ def _pages(judgement: "Judgement", values: int) -> "Iterator[RenderableType]":
     yield figures(*lines)
     if judgement.buckets is not None:
         yield from _buckets(judgement.buckets)
+    if judgement.risk is not None:
+        yield title("Risk of a record, by the people of the input whom it fits")
+        yield figures(
+            ("mean", percent(judgement.risk.mean)),
+            ("highest", percent(judgement.risk.highest)),
+            ("records that fit one person", percent(judgement.risk.alone)),
+        )
     if judgement.losses:
         yield title("Loss, from 0 % for the input to 100 % for nothing left")
         yield listing(

@@ -13,6 +13,7 @@ from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, fraction, short, whole
 from shoal.privacy.calculus import Definition, delta_concern, per_row, safepub_parameters
+from shoal.privacy.neighbours import Mechanism, Replacement, replaced
 from shoal.privacy.noise import (
     NoisyCountParameters,
     column_parameters,
@@ -64,6 +65,11 @@ class Explanation:
     concern: str | None
 
     @property
+    def replacement(self) -> Replacement:
+        """What is kept where one row, or person, is replaced by another."""
+        return _replacement(self.promise, "sample")
+
+    @property
     def crowd(self) -> float:
         return float(self.k / self.beta)
 
@@ -93,6 +99,7 @@ class Explanation:
                 {"epsilon": float(point.epsilon), "delta": point.delta} for point in self.smoothness
             ],
             "promise": self.promise.statement,
+            "replacement": _parts(self.replacement),
             "exact": {
                 "epsilon": str(epsilon),
                 "delta": short(delta),
@@ -176,6 +183,11 @@ class CountExplanation:
     concern: str | None
 
     @property
+    def replacement(self) -> Replacement:
+        """What is kept where one row, or person, is replaced by another."""
+        return _replacement(self.promise, "counts")
+
+    @property
     def noise(self) -> float:
         return 1 / sinh(1 / float(self.scale))  # E|z| = 2r / (1 − r²)
 
@@ -194,6 +206,7 @@ class CountExplanation:
             "half": self.half,
             "chances": [{"records": records, "chance": chance} for records, chance in self.chances],
             "promise": self.promise.statement,
+            "replacement": _parts(self.replacement),
             "exact": {
                 "epsilon_count": str(self.epsilon),
                 "delta_count": short(self.delta),
@@ -263,3 +276,13 @@ def _promise(
             given=str(rows),
         )
     return DifferentialPrivacy(epsilon, delta, definition, "row" if rows == 1 else "person")
+
+
+def _replacement(promise: DifferentialPrivacy, mechanism: Mechanism) -> Replacement:
+    """What a promise means for replacing; of people with several rows, for any method."""
+    kind: Mechanism = mechanism if promise.unit == "row" else "any"
+    return replaced(promise.epsilon, promise.delta, promise.definition, mechanism=kind)
+
+
+def _parts(replacement: Replacement) -> dict[str, Any]:
+    return {"epsilon": float(replacement.epsilon), "delta": float(replacement.delta)}

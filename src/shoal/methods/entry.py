@@ -92,6 +92,20 @@ class Entry:
     Empty if that is not weighed for an owner.
     """
 
+    not_compared: str = ""
+    """Why its released table cannot be compared with another as records are; empty if it can."""
+
+    attack: Literal["values", "people"] = "values"
+    """What someone who knows the algorithm looks for: the values of people who are known, or who
+    a record is about.
+    """
+
+    not_attacked: str = ""
+    """Why there is nothing to find for someone who knows the algorithm and the people.
+
+    Empty if there may be.
+    """
+
     own_ranges: bool = False
     """Whether groups have ranges of their own beside the values of hierarchies."""
 

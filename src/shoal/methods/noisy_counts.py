@@ -406,6 +406,10 @@ ENTRY = Entry(
     generalises="released",
     needs_quasi=False,
     needs_hierarchies=False,
+    not_attacked=(
+        "differential privacy holds against someone who knows the algorithm and all other records, "
+        "which is proven (docs: proofs/noisy-counts)"
+    ),
 )
 
 KDGS_ENTRY = Entry(

@@ -557,5 +557,6 @@ ENTRY = Entry(
     tables=("buckets",),
     as_views=AsViews(mark=BUCKET, apart="buckets", known_roles=(Role.QUASI, Role.INSENSITIVE)),
     trades="limits",
+    not_attacked=("what attackers learn who know others of a bucket needs no recipe: leave it out"),
     again_note="with two releases by buckets, no limit holds against whoever gets both",
 )
