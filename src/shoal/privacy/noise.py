@@ -103,7 +103,7 @@ class NoisyCountParameters:
 
 @typed
 def noisy_count_parameters(
-    epsilon: Epsilon | Exact, delta: Exact, k: int, definition: Definition = "probabilistic"
+    epsilon: Epsilon | Exact, delta: Exact, k: int, definition: Definition = "standard"
 ) -> NoisyCountParameters:
     """How to release counts of at least k so that all of them together keep (ε, δ).
 
