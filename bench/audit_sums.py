@@ -23,7 +23,8 @@ import numpy as np
 
 from bench.__main__ import Cells, Printed
 from shoal.audit.model import Strategy, members
-from shoal.audit.polytope import Constraint, free
+from shoal.audit.cells import Constraint
+from shoal.audit.polytope import free
 from shoal.audit.sums import Sums, SumState
 
 BOUNDS = 0, 10

@@ -80,7 +80,7 @@ def noise(draws: int = 20_000) -> Printed:
     rows: list[Cells] = []
     chance = Chance()
     for (epsilon, delta, k), oracle in ORACLES.items():
-        parameters = noisy_count_parameters(epsilon, delta, k)
+        parameters = noisy_count_parameters(epsilon, delta, k, "probabilistic")
         levels = [
             abs(noisy(np.full(draws, count), parameters, chance) - count).mean() / count
             for count in counts

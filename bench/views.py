@@ -128,7 +128,7 @@ def many(people: int, shapes: Shapes) -> Printed:
             (
                 people,
                 name,
-                len(views.shown),
+                len(views.views),
                 found.components,
                 found.how,
                 time.process_time() - start,

@@ -40,7 +40,7 @@ def run(columns: int, width: str, seed: int) -> dict[str, Run]:
         candidates = refinements(
             shown.views, shown.columns, same=shown.by if kind == "own" else None
         )
-        done = restore(shown.views, shown.levels, candidates, most=MOST, effort=EFFORT)
+        done = restore(shown.views, shown.levels, candidates, additions=MOST, effort=EFFORT)
         never = any(one.proven == "never" for one in done.unrestored)
         found[kind] = Run(
             len(done.added) if done.private else 0, never, time.process_time() - start

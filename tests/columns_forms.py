@@ -3,12 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pytest
 
 import shoal
 from shoal.attack.coins import Interval
 from shoal.chance import Chance
+from shoal.methods import noisy_counts
+from shoal.methods.columns import long as long_form
+from shoal.methods.columns import wide as wide_form
 from shoal.methods.columns.long import Long
 from shoal.methods.columns.wide import Drawn, Laid, Wide
 
@@ -86,3 +91,18 @@ def released_surely(
 ) -> Drawn:
     """What a form releases where nothing but the groups that records give is drawn."""
     return form.release(groups, most, SURELY, chance or Chance(), nothing, counts)
+
+
+def draw_nothing_surely(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`SURELY` draws nothing; all other parameters draw as they should."""
+    right = noisy_counts.noisy
+
+    def surely(
+        count: npt.NDArray[np.int64], parameters: Any, chance: Chance
+    ) -> npt.NDArray[np.int64]:
+        if isinstance(parameters, Surely):
+            return np.where(count >= parameters.k, count, 0)
+        return right(count, parameters, chance)
+
+    for module in (wide_form, long_form):
+        monkeypatch.setattr(module, "noisy", surely)

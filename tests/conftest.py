@@ -1,20 +1,27 @@
-"""What every test may use: the `--slow` flag, the benchmark tables where they are present,
-hypothesis without deadlines.
+"""What every test may use: the `--slow` flag, the benchmark tables where they are present, a
+private PostgreSQL server, hypothesis without deadlines.
 """
 
+import gc
 import os
+import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.postgres import Server
 
 ROOT = Path(__file__).resolve().parents[1]
 _STATE = tempfile.TemporaryDirectory(prefix="shoal-state-")
 os.environ["XDG_STATE_HOME"] = (
     _STATE.name
 )  # witnesses of ledgers; never those of who runs the tests
+
+# Exhaustive tests make millions of small objects and hardly any cycles: look for these less often.
+gc.set_threshold(100_000, 50, 50)
 
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, database=None)
@@ -39,6 +46,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Processes that tests start share compiled modules, also where none are kept beside the
+    source: else each of them would compile Shoal anew.
+    """
+    with pytest.MonkeyPatch.context() as patched:
+        if sys.dont_write_bytecode:
+            patched.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+            folder = tmp_path_factory.mktemp("bytecode")
+            patched.setenv("PYTHONPYCACHEPREFIX", str(folder))
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder with the real tables (adult, acs) and the maker of the large ones.
@@ -49,3 +69,11 @@ def shared_data() -> Path:
     if not data.is_dir():
         pytest.skip("the benchmark tables are not on this machine")
     return data
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A PostgreSQL server, one for all tests of a process; skipped where there is none."""
+    made = Server()
+    yield made
+    made.remove()

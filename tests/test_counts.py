@@ -1,5 +1,6 @@
 """Counts: the distinct rows and how often each occurs, whichever way is cheapest to find them."""
 
+import itertools
 from collections import Counter
 
 import numpy as np
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 
 from shoal import counts as module
 from shoal.counts import Counts, group, last_of_runs, packs_of, ranks, smallest
+from shoal.data.hierarchy import Hierarchy
+from tests.lattice.small import counted
 
 tables = st.integers(1, 4).flatmap(
     lambda columns: st.lists(st.tuples(*[st.integers(0, 4)] * columns), max_size=30)
@@ -118,3 +121,35 @@ def test_the_ways_to_count_agree_where_the_limit_between_them_lies(
         monkeypatch.setattr(module, "_DENSE", dense)
         counts.append(as_counter(grouped(rows)))
     assert all(each == counts[0] for each in counts)
+
+
+def test_counts_do_not_depend_on_the_order_of_rows() -> None:
+    rows = [(0, 1, 2), (1, 1, 0), (0, 1, 2), (0, 0, 3)]
+    hierarchies = {
+        "c0": Hierarchy.from_lines([["0", "*"], ["1", "*"]]),
+        "c1": Hierarchy.from_lines([["0", "*"], ["1", "*"]]),
+    }
+    for order in itertools.permutations(rows):
+        counts = counted(hierarchies, list(order))
+        assert [codes.tolist() for codes in counts.codes] == [[0, 0, 1], [0, 1, 1], [3, 2, 0]]
+        assert counts.count.tolist() == [1, 2, 1]
+        assert (counts.total, counts.distinct) == (4, 3)
+
+
+def test_counts_over_some_columns_sum_over_the_others() -> None:
+    counts = group(
+        ["a", "b"], [np.array([0, 0, 1], np.uint8), np.array([0, 1, 1], np.uint8)], [2, 2]
+    )
+    assert counts.over(["a"]).count.tolist() == [2, 1]
+    assert counts.over([]).count.tolist() == [3]
+
+
+def test_codes_of_eight_bytes_are_counted_exactly() -> None:
+    large = 1 << 60
+    counts = group(
+        ["a", "b"],
+        [np.array([1, 0, 1], np.uint8), np.array([large - 1, 5, large - 1], np.uint64)],
+        [2, large],
+    )
+    assert [codes.tolist() for codes in counts.codes] == [[0, 1], [5, large - 1]]
+    assert counts.count.tolist() == [1, 2]

@@ -129,3 +129,11 @@ def laid_out(folder: Path) -> Path:
     (folder / "one.toml").write_text(RECIPE)
     (folder / "two.toml").write_text(RECIPE.replace("sex = 0, age = 2", "sex = 1, age = 1"))
     return folder
+
+
+def two_releases(folder: Path) -> None:
+    """Two releases in a folder that is laid out, and VIEWS.toml, by which they keep γ together."""
+    BY_SEX.release(people()).write(folder / "one")
+    NOBODY.release(people()).write(folder / "two")
+    views = '[[views]]\nname = "s"\nrelease = "one"\n[[views]]\nname = "n"\nrelease = "two"\n'
+    (folder / "VIEWS.toml").write_text(REGISTER + views)

@@ -36,7 +36,15 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from shoal.errors import ColumnError, InternalError, ParameterError, ShoalError, listed
 
-__all__ = ["described", "keep", "missing_of", "typed", "typed_but", "typed_fields"]
+__all__ = [
+    "described",
+    "keep",
+    "missing_of",
+    "require_one_of",
+    "typed",
+    "typed_but",
+    "typed_fields",
+]
 
 Thing = TypeVar("Thing")
 Made = TypeVar("Made")
@@ -119,6 +127,14 @@ def keep(thing: Any, **values: Any) -> None:
         object.__setattr__(thing, name, value)
 
 
+def require_one_of(option: str, given: str, *known: str) -> None:
+    """ParameterError unless an option is one of the names it takes."""
+    if given not in known:
+        *others, last = map(repr, known)
+        takes = f"it takes {', '.join(others)} or {last}"
+        raise ParameterError("is unknown", takes, option=option, given=repr(given))
+
+
 def _checked(function: Any, own: tuple[str, ...] = ()) -> Any:
     parameters = inspect.signature(function).parameters
     names = [name for name, one in parameters.items() if one.kind < one.VAR_POSITIONAL]
@@ -134,10 +150,12 @@ def _checked(function: Any, own: tuple[str, ...] = ()) -> Any:
         return {name: _hint(given, function.__globals__) for name, given in annotations.items()}
 
     def check(given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        known = hints()
         more = [several] * (len(given) - len(names))
         for name, value in (*zip((*names, *more), given, strict=False), *named.items()):
-            hint = hints().get(name, Any)
-            if not _fits(value, hint):
+            hint = known.get(name, Any)
+            # Most arguments are of the very type, which is quickly seen.
+            if type(value) is not hint and not _fits(value, hint):
                 raise _wrong(name, value, hint)
 
     def call(*given: Any, **named: Any) -> Any:

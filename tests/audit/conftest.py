@@ -1,18 +1,8 @@
 """Places for audits: SQLite, and a private PostgreSQL server."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from tests.postgres import Server
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    made = Server()
-    yield made
-    made.remove()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

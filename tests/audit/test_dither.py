@@ -12,14 +12,14 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.attack import Heard, disclosed
+import shoal.audit.dither as module
+from shoal.attack import Heard
 from shoal.audit import Secret
-from shoal.audit.maxima import Maxima
+from shoal.audit.cells import Constraint
+from shoal.audit.dither import FINE, Dither, Draws, Recorded
 from shoal.audit.model import Decision, members
-from shoal.audit.polytope import Constraint
-from shoal.audit.secret import FINE
 from shoal.audit.sums import Sums, SumState
-from shoal.errors import ColumnError, ParameterError, QueryError
+from shoal.chance import Chance, Seeded
 from tests.audit.asking import heard, talk
 
 FRAME = pl.DataFrame(
@@ -87,17 +87,6 @@ def test_answers_are_off_by_at_most_half_a_unit_per_person_and_the_log_keeps_all
     assert all(len(str(line.reply)) < 20 for line in again.transcript())
 
 
-def test_sums_of_few_digits_are_refused_without_dither(tmp_path: Path) -> None:
-    with pytest.raises(QueryError, match="dither"):
-        audit(tmp_path / "a", low=0, high=100).ask("sum(pay)")
-    with pytest.raises(ParameterError, match="dither is for sums"):
-        Secret("pay", "max", dither=True)
-    with pytest.raises(ParameterError, match="public bounds"):
-        audit(tmp_path / "b", dither=True)
-    with pytest.raises(ColumnError, match="not divisible by the unit"):
-        audit(tmp_path / "c", low=0, high=100, dither=True, unit=1)
-
-
 def test_without_bounds_sums_are_exact(tmp_path: Path) -> None:
     exact = audit(tmp_path / "a")
     assert exact.ask("sum(pay)").answer == 362
@@ -121,27 +110,6 @@ def test_a_dithered_sum_that_follows_from_others_is_answered(tmp_path: Path) -> 
 def test_a_coarse_audit_denies_and_is_bound_to_nothing() -> None:
     auditor = Sums(4, 0, 10, 1, unit=1)
     assert auditor.decide(auditor.start(), 15, 20) == Decision.denial(15)
-
-
-def test_bounds_between_multiples_are_rounded_to_values_that_are_possible(tmp_path: Path) -> None:
-    whole = pl.DataFrame({"name": ["Ann", "Bea"], "pay": [1, 1]})
-    table = shoal.table(whole, types={"name": "text", "pay": "integer"})
-    secret = Secret("pay", low="0.5", high="4.5")
-    rounded = shoal.Audit.new(tmp_path / "a", table, secret, public=["name"])
-    assert rounded.ask("max(pay)").denied
-    assert disclosed(rounded) == ()  # it may be 1 or 2, for each of them
-    secret = Secret("pay", low="0.5", high="1.9")
-    with pytest.raises(ParameterError, match="smaller width"):
-        shoal.Audit.new(tmp_path / "b", table, secret, public=["name"])
-    with pytest.raises(ParameterError, match="are whole"):
-        Maxima(2, Fraction(1, 2), 4, integers=True)
-
-
-def test_different_values_of_few_digits_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="give each other away"):
-        audit(tmp_path / "a", low=0, high=100, distinct=True, width="0.1")
-    apart = audit(tmp_path / "b", low=0, high=100, distinct=True, width=1)
-    assert apart.ask("max(pay)").answer == Fraction(151, 2)
 
 
 class Careless(Sums):
@@ -205,3 +173,59 @@ def test_widths_of_multiples_are_asked_for_with_room() -> None:
     bare, fine = Sums(3, 0, 8, 2).box, Sums(3, 0, 8, 2, unit=Fraction(1, 10**30)).box
     for width, wider in zip(bare.width, fine.width, strict=True):
         assert wider - width == Fraction(8, 2**38)
+
+
+# Digits are drawn for cells
+
+
+def drawn_parts(questions: list[int], people: int, chance: Chance) -> tuple[int, ...]:
+    """What is added to each question, one after the other."""
+    dither = Dither.start(people)
+    for question in questions:
+        dither = dither.asked(question, Draws(chance))
+    return tuple(dither.parts(question) for question in questions)
+
+
+@pytest.mark.parametrize(
+    "questions",
+    [[0b111, 0b001], [0b001, 0b011, 0b111], [0b011, 0b110, 0b101], [0b111, 0b011, 0b110]],
+    ids=str,
+)
+def test_exactly_what_people_could_have_can_be_added_to_sums(
+    questions: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FINE", 3)
+    possible = set()
+    for parts in product(range(3), repeat=3):
+        sums = (sum(parts[person] for person in members(question)) for question in questions)
+        possible.add(tuple(sums))
+    chance = Seeded(7)
+    assert {drawn_parts(questions, 3, chance) for _ in range(1_500)} == possible
+
+
+def test_a_twin_whose_parts_cannot_be_extreme_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With average digits for a cell, someone who has none of them would be impossible."""
+    monkeypatch.setattr(module, "FINE", 3)
+    monkeypatch.setattr(Draws, "fresh", lambda self, count: count)
+    drawn = {drawn_parts([0b111, 0b001], 3, Seeded(7)) for _ in range(500)}
+    assert (0, 0) not in drawn
+
+
+def test_what_is_added_to_many_people_is_about_half_a_unit_for_each() -> None:
+    chance = Seeded(3)
+    dither = Dither.start(100_000)
+    everyone = (1 << 100_000) - 1
+    for question in (everyone, everyone >> 50_000, everyone >> 99_000, everyone >> 10):
+        dither = dither.asked(question, Draws(chance))
+        count = question.bit_count()
+        assert abs(Fraction(dither.parts(question), FINE) - Fraction(count, 2)) < 4 * count**0.5
+
+
+def test_what_was_drawn_is_read_from_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance, first, second = Seeded(5), Dither.start(9), Dither.start(9)
+    for question in (0b111, 0b110110, 0b1, 0b111111111):
+        draws = Draws(chance)
+        first = first.asked(question, draws)
+        second = second.asked(question, Recorded(draws.text(9), 9))
+        assert first.added == second.added
+        assert first.labels.tolist() == second.labels.tolist()

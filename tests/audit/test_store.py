@@ -22,7 +22,6 @@ from tests.audit.salaries import (
     Cut,
     made,
 )
-from tests.postgres import Server
 
 
 def test_a_store_is_never_overwritten_and_only_its_owner_may_read_it(place: str) -> None:
@@ -99,8 +98,7 @@ def test_changed_data_and_a_changed_log_are_noticed(place: str) -> None:
     assert Audit.open(place).transcript()
     _run(
         place,
-        "UPDATE shoal_data SET content = replace(content, '10', '11') "
-        "WHERE name = 'secret: salary'",
+        "UPDATE shoal_data SET content = replace(content, 'A', 'B') WHERE name = 'secret: salary'",
     )
     with pytest.raises(FileError, match="the data was changed"):
         Audit.open(place)
@@ -200,12 +198,3 @@ def test_an_audit_notices_locks_that_do_not_work(
         audit.ask("max(salary)")
     with pytest.raises(FileError, match="locks do not work on this drive"):
         made(str(tmp_path / "other.audit"))
-
-
-@pytest.mark.parametrize("layout", ["NULL", "'shoal audit, layout 3'"])
-def test_tables_of_another_layout_are_refused(server: Server, layout: str) -> None:
-    place = server.fresh()
-    made(place)
-    _run(place, f"COMMENT ON TABLE shoal_entries IS {layout}")
-    with pytest.raises(FileError, match="this Shoal reads 'shoal audit, layout 2'"):
-        Audit.open(place)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 import shoal
 from shoal.cli.app import app
-from shoal.methods.method import beforehand, crowd_of
+from shoal.methods.method import beforehand
 
 loose: Any = shoal  # which takes more than a type checker allows
 
@@ -73,25 +73,6 @@ def test_enough_rows_are_not_remarked_on(tmp_path: Path) -> None:
     assert not run("recipe", "check", path).stderr
     made = run("release", path, "--out", tmp_path / "out")
     assert "warning" not in made.stderr
-
-
-def test_as_many_records_as_are_asked_for_are_released_more_likely_than_not() -> None:
-    schema = shoal.demo.table(10).schema
-    for method in (loose.SafePub(1, "1e-6"), loose.SafePub("ln(3)", "1e-4", "standard")):
-        parameters = method.plan(schema).parameters
-        crowd = crowd_of(method, schema)
-        assert crowd is not None
-
-        def chance(n: int, beta: float = float(parameters.beta), k: int = parameters.k) -> float:
-            from scipy.stats import binom
-
-            return float(binom.sf(k - 1, n, beta))
-
-        assert chance(crowd) >= 0.5 > chance(crowd - 3)
-    counts = shoal.NoisyCounts(1, "1e-6")
-    assert crowd_of(counts, schema) == 34
-    assert crowd_of(shoal.NoisyCounts(1, 0), schema) is None
-    assert crowd_of(loose.Optimal(["2-anonymity"]), schema) is None
 
 
 def test_a_delta_that_promises_nothing_is_reported_before_anything_is_written(

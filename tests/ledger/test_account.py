@@ -169,3 +169,13 @@ def test_a_ledger_without_a_budget_gets_one_later(tmp_path: Path) -> None:
         ledger.set_budget(epsilon=1)
     ledger.set_budget(epsilon=1, delta=0.1)
     assert ledger.budget() == pair(1, Fraction("0.1"))
+
+
+def test_a_method_repeats_once_it_is_reserved_unless_there_is_a_gamma(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "ledger")
+    assert not ledger.account().repeats("sampling")
+    ledger.release(RandomSample("1/2"), people(), tmp_path / "out")
+    assert ledger.account().repeats("sampling")
+    assert not ledger.account().repeats("buckets")
+    ledger.set_gamma("1/2")
+    assert not ledger.account().repeats("sampling")

@@ -29,6 +29,7 @@ from shoal.errors import (
 )
 from shoal.exact.epsilon import Epsilon
 from shoal.ledger import Destination, Ledger
+from shoal.privacy.promises import Promise
 from shoal.releases.facts import Entered
 from shoal.releases.release import Release
 from tests.ledger.private import NoCoins, Private, chain_of, pair, people, run, tree
@@ -314,3 +315,8 @@ def test_a_certificate_that_promises_something_else_is_not_entered(ledger: Ledge
     ledger.complete(entry.number, right)
     with pytest.raises(ParameterError, match="completed already"):
         ledger.complete(entry.number, right)
+
+
+def test_a_promise_of_the_method_is_that_of_the_entry(ledger: Ledger) -> None:
+    promise: Promise = Private().promise(people().schema)
+    assert ledger.reserve(promise, "private", people()).facts.promise == promise.to_dict()

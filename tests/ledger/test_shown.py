@@ -4,7 +4,7 @@ import datetime as dt
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
@@ -31,6 +31,7 @@ from shoal.ledger import Ledger, book
 from shoal.ledger import shown as room
 from shoal.ledger.entries import Gamma
 from shoal.privacy.models import DistinctDiversity, KAnonymity
+from shoal.releases.facts import WithEarlier
 from shoal.releases.release import Release
 from shoal.views import Register, Views, certify, check
 from tests.ledger.private import unsync
@@ -50,10 +51,17 @@ from tests.views_files import (
 )
 
 
-def together(release: Release) -> Mapping[str, Any] | None:
+def together(release: Release) -> WithEarlier | None:
     """What the ledger entered about a release together with earlier ones."""
     assert release.entry is not None
     return release.entry.together
+
+
+def is_kept(release: Release) -> bool | None:
+    """Whether γ is kept together with earlier releases."""
+    stands = together(release)
+    assert stands is not None
+    return stands.kept
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -76,7 +84,7 @@ def test_a_release_that_betrays_somebody_together_with_another_is_refused(
     ledger: Ledger, tmp_path: Path
 ) -> None:
     first = ledger.release(BY_SEX, people(), tmp_path / "one")
-    assert (together(first) or {})["kept"] is True
+    assert is_kept(first) is True
     with pytest.raises(
         BudgetError, match=r"γ = 1/2 is not kept.*Keep this refusal secret.*keeps that it was tried"
     ) as refused:
@@ -104,7 +112,7 @@ def test_a_release_that_betrays_somebody_together_with_another_is_refused(
 def test_either_release_alone_is_not_refused(tmp_path: Path) -> None:
     for number, method in enumerate((BY_SEX, BY_AGE)):
         made = Ledger.create(tmp_path / f"ledger{number}", gamma="1/2").release(method, people())
-        assert (together(made) or {})["kept"] is True
+        assert is_kept(made) is True
 
 
 def test_the_owner_may_override_and_that_is_entered(ledger: Ledger, tmp_path: Path) -> None:
@@ -286,7 +294,9 @@ def test_a_sensitive_column_of_another_name_is_not_taken_for_another_column(ledg
         BY_AGE,
         table.with_roles(quasi=["sex", "age"], sensitive=["income"], identifying=["name", "ill"]),
     )
-    assert (together(done) or {})["with"] == []  # of another column nothing was shown before
+    stands = together(done)
+    assert stands is not None
+    assert stands.entries == ()  # of another column nothing was shown before
 
 
 def test_what_others_have_shown_is_not_forgotten(ledger: Ledger, tmp_path: Path) -> None:
@@ -440,7 +450,7 @@ def test_people_left_out_of_coincident_groups_are_no_other_data(ledger: Ledger) 
     method = shoal.Coincident(
         (DistinctDiversity("diagnosis", 2),), 14, "interleaved", spare="records"
     )
-    assert (together(ledger.release(method, patients())) or {})["kept"] is True
+    assert is_kept(ledger.release(method, patients())) is True
 
 
 def test_truth_values_are_read_as_they_are_written(ledger: Ledger) -> None:
@@ -664,8 +674,8 @@ def test_the_ledger_remembers_the_views_of_a_release(name: str) -> None:
         [room.ShownRelease(room.NEW, made, table.hierarchies)], table, "diagnosis", gamma
     )
     other = room.together([again], table, "diagnosis", gamma)
-    assert one.shown == other.shown
-    assert one.shown
+    assert one.views == other.views
+    assert one.views
 
 
 def test_hierarchies_with_intervals_without_end_are_remembered(ledger: Ledger) -> None:

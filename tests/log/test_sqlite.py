@@ -3,39 +3,16 @@
 import os
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from shoal.audit.store import AUDIT
 from shoal.errors import FileError
 from shoal.ledger.book import LEDGER
-from shoal.log.chain import START, Purpose
+from shoal.log.chain import Purpose
 from shoal.log.sqlite import Sqlite
 from shoal.log.store import Log
-
-PURPOSES = [LEDGER, AUDIT]
-
-
-@pytest.fixture(params=PURPOSES, ids=lambda purpose: purpose.noun)
-def purpose(request: pytest.FixtureRequest) -> Purpose:
-    given: Purpose = request.param
-    return given
-
-
-def made(path: Path, purpose: Purpose, entries: int = 1) -> Log:
-    log = Log(Sqlite(path, purpose))
-    with log.creating({"place": 0}):
-        pass
-    for place in range(1, entries):
-        with log.writing() as turn:
-            turn.append(turn.chain()[-1].head, "asked", {"place": place})
-    return log
-
-
-def places(log: Log) -> list[Any]:
-    with log.reading() as turn:
-        return [link.facts["place"] for link in turn.chain()]
+from tests.log.logs import made, places
 
 
 def test_a_log_holds_what_was_appended_and_is_its_owners_alone(
@@ -45,19 +22,6 @@ def test_a_log_holds_what_was_appended_and_is_its_owners_alone(
     assert places(log) == [0, 1, 2, 3]
     assert (tmp_path / "log").stat().st_mode & 0o777 == 0o600
     assert Sqlite(tmp_path / "log", purpose).problems() == []
-
-
-def test_a_block_that_fails_writes_nothing(tmp_path: Path, purpose: Purpose) -> None:
-    log = made(tmp_path / "log", purpose, 2)
-
-    def fail() -> None:
-        with log.writing() as turn:
-            turn.append(turn.chain()[-1].head, "asked", {"place": 2})
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        fail()
-    assert places(log) == [0, 1]
 
 
 def test_a_creation_that_fails_leaves_an_empty_file_and_may_be_repeated(
@@ -97,18 +61,6 @@ def test_a_log_for_another_purpose_is_refused(tmp_path: Path) -> None:
         places(Log(Sqlite(tmp_path / "audit", LEDGER)))
 
 
-def test_a_known_entry_that_is_gone_is_noticed(tmp_path: Path, purpose: Purpose) -> None:
-    log = made(tmp_path / "log", purpose, 2)
-    copy = (tmp_path / "log").read_bytes()
-    with log.writing() as turn:
-        first, last = turn.chain()
-        head = turn.append(last.head, "asked", {"place": 2}).head
-        assert [link.facts["place"] for link in turn.after(first.head)] == [1, 2]
-    (tmp_path / "log").write_bytes(copy)
-    with log.reading() as turn, pytest.raises(FileError, match="no longer has entry 3"):
-        turn.after(head)
-
-
 def test_a_head_that_was_noted_must_be_in_the_log(tmp_path: Path, purpose: Purpose) -> None:
     log = made(tmp_path / "log", purpose, 2)
     file = Sqlite(tmp_path / "log", purpose)
@@ -132,14 +84,4 @@ def test_entries_that_the_first_page_counts_are_missed(tmp_path: Path) -> None:
         head = turn.append(turn.chain()[-1].head, "asked", {}).head
         turn.append(head, "asked", {})
     with pytest.raises(FileError, match="5 of the 4 entries"):
-        places(log)
-
-
-def test_an_entry_after_another_head_is_found(tmp_path: Path, purpose: Purpose) -> None:
-    log = made(tmp_path / "log", purpose)
-    with log.writing() as turn:
-        with pytest.raises(sqlite3.IntegrityError):  # two entries of one number
-            turn.append(START, "asked", {})
-        turn.append(turn.chain()[0].head._replace(digest=""), "asked", {})
-    with pytest.raises(FileError, match="entry 2 was changed"):
         places(log)

@@ -131,3 +131,14 @@ def test_parameters_out_of_range_are_refused_by_name(
     with pytest.raises(ParameterError) as error:
         explained()
     assert message in str(error.value)
+
+
+def test_replacing_a_row_doubles_epsilon_and_for_people_raises_delta() -> None:
+    rows = explain("ln(2)", "1e-6", "standard")
+    assert str(rows.replacement.epsilon) == "ln(4)"
+    assert rows.replacement.delta == Fraction(1, 10**6)
+    people = explain("ln(2)", "1e-6", "standard", rows=2)
+    assert people.replacement.delta == Fraction(3, 10**6)
+    counts = explain_counts("ln(2)", "1e-3", 5, "standard")
+    assert counts.replacement.delta == 1 - Fraction(999, 1000) ** 2
+    assert counts.to_dict()["replacement"]["delta"] == pytest.approx(0.001999)

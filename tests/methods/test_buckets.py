@@ -1,13 +1,9 @@
-"""Buckets keep what every method keeps (tests/test_methods.py asks the others), verify finds what
-is wrong with their two tables, and recipes and commands make and read them."""
+"""Buckets keep what every method keeps (test_conformance asks the others); recipes and
+commands make and read them."""
 
 import json
 import math
-import os
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,9 +14,10 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import shoal
-from shoal.chance import Seeded
+from shoal.cli.app import app
 from shoal.data.tables import Table
 from shoal.errors import (
     HierarchyError,
@@ -34,8 +31,8 @@ from shoal.methods.buckets import Buckets
 from shoal.privacy.limits import Limits, Linear
 from shoal.releases.certificate import Certificate
 from shoal.releases.release import Release
-from shoal.releases.verification import unchecked, verify
-from tests.methods.examples import AGES, HALF, TOWNS, people, table
+from shoal.releases.verification import verify
+from tests.methods.examples import HALF, TOWNS, people, table
 from tests.methods.test_conformance import assert_clear
 
 METHODS = {
@@ -259,172 +256,6 @@ def test_whatever_the_values_all_limits_hold_or_nothing_is_released(
     assert sum(size.values()) == len(values)
 
 
-# Verify
-
-
-def forged(
-    release: Release,
-    folder: Path,
-    people: Callable[[pl.DataFrame], pl.DataFrame] = lambda frame: frame,
-    values: Callable[[pl.DataFrame], pl.DataFrame] = lambda frame: frame,
-    **paper: Any,
-) -> list[str]:
-    """What verify says of a release whose tables or certificate are changed, with all digests
-    computed anew.
-    """
-    made = Release(
-        people(release.table),
-        replace(release.certificate, **paper),
-        further={"buckets": values(release.further["buckets"])},
-    )
-    path = made.write(folder / "forged")
-    return verify(path.with_name("certificate.json"), path, {"age": AGES})
-
-
-UNEVEN = "does not have as many values as people"
-
-
-def all_with_gout(values: pl.DataFrame) -> pl.DataFrame:
-    same = values.with_columns(ill=pl.lit("gout"))
-    return same.group_by("bucket", "ill").agg(pl.sum("count")).sort("bucket")
-
-
-@pytest.mark.parametrize(
-    ("changed", "fault"),
-    [
-        ({"people": lambda f: f.with_columns(bucket=pl.lit(1, pl.Int64))}, UNEVEN),
-        ({"people": lambda f: f.with_columns(bucket=pl.col("bucket") + 1)}, "numbered one by one"),
-        ({"people": lambda f: f.reverse()}, "the rows are not in the order"),
-        ({"people": lambda f: f.head(-1)}, UNEVEN),
-        ({"values": lambda f: f.reverse()}, "not in their order"),
-        ({"values": lambda f: f.with_columns(count=pl.col("count") + 1)}, UNEVEN),
-        ({"values": all_with_gout}, "more of some value than its limit"),
-        ({"values": lambda f: f.rename({"count": "often"})}, "other columns"),
-        (
-            {"values": lambda f: f.with_columns(bucket=pl.col("bucket") * 1000)},
-            "a number that no bucket has",
-        ),
-        ({"derived": {"records": 200}}, "states 'records'"),
-        ({"derived": {"gap_reached": 7.0}}, "not a share"),
-        ({"whole": True}, "no record was left out"),
-    ],
-)  # fmt: skip
-def test_verify_finds_what_is_wrong_with_forged_tables(
-    changed: Any, fault: str, tmp_path: Path
-) -> None:
-    found = forged(METHODS["two"].release(many()), tmp_path, **changed)
-    assert any(fault in one for one in found), found
-
-
-def described(paper: Certificate, **changed: dict[str, str]) -> dict[str, Any]:
-    """The columns of a certificate with some of what it says of them changed."""
-    return {"columns": [{**column, **changed.get(column["name"], {})} for column in paper.columns]}
-
-
-@pytest.mark.parametrize(
-    ("changed", "fault"),
-    [
-        (
-            lambda paper: described(paper, town={"role": "sensitive"}),
-            "released unchanged beside people",
-        ),
-        (
-            lambda paper: described(paper, town={"table": "buckets"}),
-            "released unchanged beside people",
-        ),
-        (lambda paper: described(paper, ill={"role": "insensitive"}), "not described"),
-        (lambda paper: described(paper, ill={"table": "other"}), "not described"),
-        (lambda paper: described(paper, bucket={"role": "sensitive"}), "not described"),
-        (lambda paper: {"levels": {"age": 1}}, "names levels"),
-        *(
-            (
-                lambda paper, wrong=wrong: {"parameters": {**paper.parameters, **wrong}},
-                "not ones that the method takes",
-            )
-            for wrong in (
-                {"solver": "mine"},
-                {"within": {"age": -1}},
-                {"within": {"nobody": 1}},
-                {"within": {"ill": 1}},
-                {"associations": True},
-                {"largest": 0},
-                {"gap": "2"},
-                {"seconds": "0"},
-            )
-        ),
-        (lambda paper: {"parameters": {**paper.parameters, "largest": 1}}, "more people than"),
-    ],
-)
-def test_verify_finds_columns_and_parameters_that_the_method_does_not_have(
-    changed: Any, fault: str, tmp_path: Path
-) -> None:
-    release = METHODS["two"].release(many())
-    found = forged(release, tmp_path, **changed(release.certificate))
-    assert any(fault in one for one in found), found
-
-
-@pytest.mark.parametrize("other", ["01", " 1", "1.0", "+1"])
-def test_verify_finds_a_bucket_that_is_two_where_its_number_is_read_as_text(
-    other: str, tmp_path: Path
-) -> None:
-    release = METHODS["two"].release(many())
-
-    def respelled(frame: pl.DataFrame) -> pl.DataFrame:
-        first = pl.col("bucket").is_first_distinct() & (pl.col("bucket") == 1)
-        return frame.with_columns(
-            bucket=pl.when(first).then(pl.lit(other)).otherwise(pl.col("bucket").cast(pl.String))
-        )
-
-    assert forged(release, tmp_path / "right") == []
-    found = forged(release, tmp_path, people=respelled, values=respelled)
-    assert any("spelled in several ways" in one for one in found), found
-
-
-def test_verify_finds_limits_that_are_not_those_promised(tmp_path: Path) -> None:
-    release = METHODS["two"].release(many())
-    stricter = (
-        replace(METHODS["two"], limits=Limits.each({}, others="0.4"))
-        .release(many(), Seeded(1))
-        .certificate
-    )
-    assert forged(release, tmp_path) == []
-    assert any(
-        "more of some value" in one
-        for one in forged(release, tmp_path, promise=stricter.promise, statement=stricter.statement)
-    )
-    words = forged(release, tmp_path, promise=stricter.promise)
-    assert any("statement" in one for one in words)
-    assert any("not those of the parameters" in one for one in words)
-    assert any("does not promise F" in one for one in forged(release, tmp_path, method="sampling"))
-
-
-def test_verify_finds_a_missing_or_swapped_second_table(tmp_path: Path) -> None:
-    one, other = (
-        METHODS["two"].release(many(rows)).write(tmp_path / str(rows)) for rows in (200, 210)
-    )
-    one.with_name("buckets.csv").write_bytes(other.with_name("buckets.csv").read_bytes())
-    assert verify(one.with_name("certificate.json"), one)
-    other.with_name("buckets.csv").unlink()
-    assert any(
-        "buckets.csv" in fault for fault in verify(other.with_name("certificate.json"), other)
-    )
-
-
-def test_verify_finds_buckets_across_blocks(tmp_path: Path) -> None:
-    method = Buckets("ill", Limits.each({}, others="0.7"), solver="two", within={"age": 1})
-    release = METHODS["two"].release(many(1000))
-    faults = forged(
-        release, tmp_path, parameters={**release.certificate.parameters, "within": {"age": 1}}
-    )
-    assert any("differ in level 1 of 'age'" in one for one in faults)
-    path = method.release(many(5000)).write(tmp_path / "right")
-    assert verify(path.with_name("certificate.json"), path, {"age": AGES}) == []
-    assert any(
-        "the hierarchies were not given" in one
-        for one in unchecked(path.with_name("certificate.json"))
-    )
-
-
 def test_limits_of_numbers_and_dates_are_verified(tmp_path: Path) -> None:
     import datetime as dt
 
@@ -542,13 +373,10 @@ def test_a_recipe_whose_column_is_not_sensitive_is_refused(tmp_path: Path) -> No
 
 
 def shoal_command(*arguments: str | Path, code: int = 0) -> tuple[str, str]:
-    done = subprocess.run(
-        [Path(sys.executable).with_name("shoal"), *map(str, arguments)],
-        capture_output=True,
-        encoding="utf-8",
-        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
+    done = CliRunner().invoke(
+        app, list(map(str, arguments)), env={"COLUMNS": "200", "NO_COLOR": "1"}
     )
-    assert done.returncode == code, done.stderr
+    assert done.exit_code == code, done.stderr
     return done.stdout, done.stderr
 
 

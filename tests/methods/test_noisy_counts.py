@@ -16,11 +16,10 @@ from shoal.data.tables import Table
 from shoal.errors import HierarchyError, ParameterError, TooLargeError
 from shoal.exact.epsilon import Epsilon
 from shoal.methods import noisy_counts
-from shoal.methods.method import beforehand, crowd_of, searched
+from shoal.methods.method import crowd_of
 from shoal.methods.noisy_counts import KDGS, NoisyCounts, fixed, noisy
 from shoal.privacy.noise import noisy_count_parameters
 from shoal.releases.facts import KeptFacts
-from tests.methods.examples import people
 
 PAIRS = Hierarchy.from_lines([["a", "ab", "*"], ["b", "ab", "*"], ["c", "c", "*"]])
 
@@ -100,12 +99,3 @@ def test_a_column_called_count_is_refused_where_counts_are_released() -> None:
     with pytest.raises(ParameterError, match="a column is called 'count'"):
         KDGS(1, counts=True).promise(table.schema)
     assert len(KDGS(1).release(table).table) == 2
-
-
-def test_owners_are_told_beforehand_of_an_empty_release_and_of_a_large_delta() -> None:
-    [concern] = beforehand(KDGS(300), people())
-    assert "expect an empty release" in concern
-    large, empty = beforehand(NoisyCounts("1/100", "1/10", k=250), people())
-    assert "not below 1/200" in large
-    assert "expect an empty release" in empty
-    assert searched(KDGS(3), people().schema) is None

@@ -26,8 +26,6 @@ from shoal.data.sources import first_rows
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError, Stopped
 from shoal.methods.method import begin
-from shoal.methods.safepub import search
-from shoal.methods.safepub.search import sampled_k
 from shoal.privacy.calculus import per_row, safepub_parameters
 from shoal.releases.certificate import Certificate
 from shoal.releases.release import Release
@@ -254,35 +252,6 @@ def test_a_class_stays_as_it_is_and_is_told_by_what_predicts_it() -> None:
     given = shoal.table(frame, quasi=["noise", "cause"], sensitive=["ill"], hierarchies=trees)
     method = SafePub(30, "1e-2", split="1/10", score="classification", classes=("ill",))
     assert method.release(given).certificate.levels == {"noise": 1, "cause": 0, "ill": 0}
-
-
-def test_a_large_lattice_is_searched_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "LARGEST", 10)
-    monkeypatch.setattr(search, "PART", 3)
-    seen: list[float] = []
-    found = {
-        tuple(
-            SafePub(1, "1e-3")
-            .release(people(50), progress=lambda done, total, _: seen.append(done / total))
-            .certificate.levels.values()
-        )
-        for _ in range(5)
-    }
-    assert found <= {(a, t, s) for a in range(3) for t in range(3) for s in range(2)}
-    assert len(seen) == 5 * (4 + 3)
-
-
-@pytest.mark.parametrize("how", ["select", "walk"])
-@pytest.mark.parametrize("score", ["granularity", "intensity", "groups"])
-def test_a_lattice_beyond_any_array_is_searched(
-    score: str, how: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search, "PART", 50)
-    names = [f"c{j}" for j in range(70)]
-    frame = pl.DataFrame({name: ["f", "m"] * 20 for name in names})
-    given = shoal.table(frame, quasi=names, hierarchies=dict.fromkeys(names, SEXES))
-    found = SafePub(1, "1e-3", score=score, search=how, steps=3).release(given)
-    assert set(found.certificate.levels) == set(names)
 
 
 @pytest.mark.parametrize("how", ["select", "walk"])
@@ -546,22 +515,6 @@ def test_which_rows_of_a_person_are_taken_is_a_uniform_choice_of_its_own() -> No
     assert {tuple(taken): weight.exact for taken, weight in found.items()} == {
         tuple(sorted((*pair, 1, 4))): Fraction(1, 3) for pair in ((0, 2), (0, 3), (2, 3))
     }
-
-
-# The size of the search's sample
-
-
-@given(st.integers(1, 500), st.fractions(Fraction(1, 100), 1), st.integers(-(10**6), 10**12))
-def test_a_search_looks_at_a_part_that_shrinks_as_the_table_grows(
-    k: int, beta: Fraction, about: int
-) -> None:
-    assert min(k, search.LEAST) <= sampled_k(k, beta, about + 1) <= sampled_k(k, beta, about) <= k
-    assert search.ramped(k) >= 1
-
-
-def test_a_small_table_is_searched_as_it_would_be_released() -> None:
-    assert sampled_k(58, Fraction(3, 5), 5_000) == 58
-    assert sampled_k(58, Fraction(3, 5), 10**9) == search.LEAST
 
 
 # In a file, and again

@@ -1,6 +1,4 @@
-"""SafePub's scores: what they are, how far one record moves them, and that choosing by them has the
-law of permute-and-flip.
-"""
+"""SafePub's scores: what they are, and how far one record moves them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,17 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from shoal.attack.coins import Interval, exp, flipped, law, shipped
 from shoal.counts import Counts, group
 from shoal.data.hierarchy import Hierarchy
 from shoal.lattice import Node
-from shoal.lattice.optimum import Optimum
 from shoal.methods.safepub import scores
 from shoal.methods.safepub.scores import SCORES, Candidates, candidates
-from shoal.methods.safepub.search import select
 
 Record = tuple[int, ...]  # the code of every column, of a leaf where it has a hierarchy
 
@@ -262,95 +255,3 @@ def test_a_score_that_jumps_is_caught(name: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(scores, "ramp", lambda sizes, k: np.where(sizes >= k, sizes, 0.0))
     where = space(TWO, None, classes=[1]) if name == "classification" else space(TWO, TWO)
     assert moved(name, where, many_and_few(where, 9), many_and_few(where, 10), 10) > 1
-
-
-# Choosing by them
-
-
-def by_enumeration(
-    name: str, where: Candidates, records: Sequence[Record], k: int, rate: Fraction
-) -> dict[Node, Interval]:
-    """The law of permute-and-flip over all nodes, from the scores' definitions."""
-    found = {node: plain(name, where, records, k, node) for node in nodes(where)}
-    best = max(found.values())
-    return dict(
-        zip(found, flipped([exp(rate * (score - best)) for score in found.values()]), strict=True)
-    )
-
-
-def assert_same(one: dict[Node, Interval], other: dict[Node, Interval]) -> None:
-    assert {node for node, weight in one.items() if weight.high > 10**-60} == {
-        node for node, weight in other.items() if weight.high > 10**-60
-    }
-    assert all(
-        abs(float(weight - other[node])) < 1e-60 for node, weight in one.items() if node in other
-    )
-
-
-@st.composite
-def searches(draw: st.DrawFn) -> tuple[str, Candidates, list[Record], int, Fraction]:
-    """A score, a small lattice, a sample, a k and a rate per unit of the score's spread."""
-    name = draw(st.sampled_from(list(SCORES)))
-    trees = draw(st.lists(st.sampled_from([TWO, THREE, FOUR]), min_size=1, max_size=2))
-    given_importance = {str(j): Fraction(draw(st.integers(1, 4)), 4) for j in range(len(trees))}
-    others = [None] * draw(st.integers(name == "classification", 2))
-    last = len(trees) + len(others)
-    ceiling = {"0": draw(st.integers(0, trees[0].height))}
-    bounds = {"ceiling": ceiling, "floor": {"0": draw(st.integers(0, ceiling["0"]))}}
-    classes = range(len(trees), last) if name == "classification" else ()
-    where = space(*trees, *others, classes=classes, importance=given_importance, **bounds)
-    codes = st.tuples(*(st.integers(0, card - 1) for card in cards(where)))
-    few = draw(st.lists(codes, max_size=5))  # some records often: groups of all sizes
-    records = [record for record in few for _ in range(draw(st.integers(1, 7)))]
-    return (
-        name,
-        where,
-        records,
-        draw(st.integers(1, 9)),
-        draw(st.fractions(Fraction(1, 20), 3, max_denominator=20)),
-    )
-
-
-@given(searches())
-@settings(max_examples=250)
-def test_the_choice_has_the_law_of_permute_and_flip_over_all_nodes(
-    search: tuple[str, Candidates, list[Record], int, Fraction],
-) -> None:
-    name, where, records, k, epsilon = search
-    sample, rate = counts(where, records), epsilon / SCORES[name].spread(where, k)
-    found = law(
-        lambda chance: select(where, SCORES[name], sample, k, epsilon, chance, lambda *_: None)
-    )
-    assert_same(found, by_enumeration(name, where, records, k, rate))
-
-
-@pytest.mark.parametrize("name", ["granularity", "groups"])
-@pytest.mark.parametrize("records", [[], [(0,)] * 4 + [(2,)], [(0,)] * 3 + [(1,)] * 2 + [(2,)] * 4])
-def test_coin_by_coin_the_law_is_the_same(name: str, records: list[Record]) -> None:
-    """As shipped down to the coins of e^-x and the order of the candidates."""
-    sample, epsilon = counts(CHAIN, records), Fraction(1)
-    rate = epsilon / SCORES[name].spread(CHAIN, 4)
-    found = law(
-        lambda chance: select(CHAIN, SCORES[name], sample, 4, epsilon, chance, lambda *_: None),
-        shipped("permute_and_flip_lazily"),
-    )
-    assert_same(found, by_enumeration(name, CHAIN, records, 4, rate))
-
-
-def test_a_bound_below_a_score_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A twin whose bounds on what suppression takes are too high."""
-    sample = counts(GRID, [(0, 0)] * 5 + [(1, 0)] * 3 + [(1, 1)] * 2)
-    run = Optimum.run
-
-    def eager(optimum: Optimum) -> Any:
-        found = run(optimum)
-        optimum.excess += 1 + optimum.plain.max()
-        return found
-
-    monkeypatch.setattr(Optimum, "run", eager)
-    with pytest.raises(AssertionError, match="bound"):
-        law(
-            lambda chance: select(
-                GRID, SCORES["granularity"], sample, 4, Fraction(1), chance, lambda *_: None
-            )
-        )

@@ -100,13 +100,13 @@ def test_the_source_of_a_table_shows_no_rows_or_says_whose_they_are() -> None:
 @pytest.mark.parametrize("way", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy])
 def test_an_error_from_another_process_still_says_what_was_spent(way: Any) -> None:
     error = Stopped("stopped")
-    error.add_note("entry 3 of people.ledger counts as spent all the same")
+    error.add_note("entry 3 of people.ledger still counts as spent")
     assert getattr(way(error), "__notes__", None) == error.__notes__
 
 
 def test_an_error_at_a_place_keeps_its_notes() -> None:
     error = ShoalError("wrong")
-    error.add_note("entry 3 of people.ledger counts as spent all the same")
+    error.add_note("entry 3 of people.ledger still counts as spent")
     assert getattr(error.at("people.toml"), "__notes__", None) == error.__notes__
 
 

@@ -7,14 +7,19 @@ run; below each is its output, with `…` for any text.
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
 
 import shoal
+from shoal.cli.app import app
 from tests.conftest import ROOT
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -45,19 +50,65 @@ def commands(body: str) -> Iterator[tuple[str, str]]:
         yield command, output
 
 
-def run_command(command: str, output: str, folder: Path) -> None:
-    environment = os.environ | {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "COLUMNS": "80",
-        "NO_COLOR": "1",
-        "PYTHONIOENCODING": "utf-8",
-    }
-    command, _, failing = command.partition("  # exit code ")
+def shoal_commands(page: Path) -> Iterator[str]:
+    """The commands of a page that are run."""
+    for language, _, body in blocks(page):
+        if language in ("console", "sh"):
+            for command, _ in commands(body):
+                if command.startswith("shoal "):
+                    yield command
+
+
+def subcommand(command: str) -> str:
+    """What `shoal` is asked to do, without arguments: `ledger show`."""
+    known: Any = get_command(app)
+    names = []
+    for word in shlex.split(command)[1:]:
+        known = getattr(known, "commands", {}).get(word)
+        if known is None:
+            break
+        names.append(word)
+    return " ".join(names)
+
+
+def first_of_each() -> dict[str, tuple[Path, str]]:
+    """The page and the line where each subcommand is run for the first time."""
+    found: dict[str, tuple[Path, str]] = {}
+    for page in PAGES:
+        for command in shoal_commands(page):
+            found.setdefault(subcommand(command), (page, command))
+    return found
+
+
+# These run in a process of their own, where nothing is imported yet, and the others in this one:
+# most of what a process costs is its start.
+FIRST = set(first_of_each().values())
+ENVIRONMENT = {"COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+
+
+def in_a_shell(command: str, folder: Path) -> tuple[int, str]:
+    """The exit code of a command that a shell runs, and all that it prints."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | ENVIRONMENT | {"PATH": path}
     done = subprocess.run(
         ["sh", "-c", command], cwd=folder, env=environment, capture_output=True, encoding="utf-8"
     )
-    printed = done.stdout + done.stderr
-    assert done.returncode == int(failing or 0), f"$ {command}\n{printed}"
+    return done.returncode, done.stdout + done.stderr
+
+
+def in_this_process(command: str) -> tuple[int, str]:
+    """The same of a `shoal` command without redirections, run in the current folder."""
+    done = CliRunner().invoke(app, shlex.split(command)[1:], env=ENVIRONMENT)
+    return done.exit_code, done.stdout + done.stderr
+
+
+def run_command(command: str, output: str, folder: Path, *, alone: bool = True) -> None:
+    command, _, failing = command.partition("  # exit code ")
+    if alone or ">" in command:
+        code, printed = in_a_shell(command, folder)
+    else:
+        code, printed = in_this_process(command)
+    assert code == int(failing or 0), f"$ {command}\n{printed}"
     if output.strip():
         shown = " ".join(output.split())
         pattern = ".*?".join(re.escape(piece.strip()) for piece in shown.split("…"))
@@ -79,7 +130,7 @@ def test_the_code_of_a_page_runs(
         elif language in ("console", "sh"):
             for command, output in commands(body):
                 if command.startswith("shoal "):
-                    run_command(command, output, tmp_path)
+                    run_command(command, output, tmp_path, alone=(page, command) in FIRST)
 
 
 def slugs(page: Path) -> set[str]:
@@ -134,3 +185,14 @@ def test_a_wrong_output_would_be_noticed(tmp_path: Path) -> None:
     with pytest.raises(AssertionError):
         run_command("false", "", tmp_path)
     run_command("exit 2  # exit code 2", "", tmp_path)
+
+
+def test_a_command_does_the_same_in_this_process_and_in_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command in ("shoal explain --epsilon 'ln(3)' --delta 1e-6", "shoal explain --epsilon 0"):
+        assert in_this_process(command) == in_a_shell(command, tmp_path)
+    for wrong in ("shoal explain --epsilon 1 --delta 1e-6", "shoal explain --epsilon 0"):
+        with pytest.raises(AssertionError):
+            run_command(wrong, "something else", tmp_path, alone=False)

@@ -189,23 +189,6 @@ def test_suppressed_records_are_no_group(tmp_path: Path) -> None:
     assert "rows of stars" in made.certificate.unprotected[0]
 
 
-@pytest.mark.parametrize(("allowed", "failing"), [("1/2", 0), ("1/100", 1)])
-def test_more_stars_than_the_parameters_allow_are_a_group(
-    allowed: str, failing: int, tmp_path: Path
-) -> None:
-    rows = pl.DataFrame({"age": [1] * 10 + [2], "ill": ["u", "v"] * 5 + ["w"]})
-    table = shoal.table(rows, quasi=["age"], sensitive=["ill"], hierarchies={"age": AGES})
-    starring = shoal.Optimal(
-        (KAnonymity(2),), suppression="1/2", suppressed="star", ceiling={"age": 0}
-    )
-    made = starring.release(table)
-    paper = replace(
-        made.certificate, parameters={**made.certificate.parameters, "suppression": allowed}
-    )
-    path = replace(made, certificate=paper).write(tmp_path)
-    assert len(verify(tmp_path / "certificate.json", path)) == failing
-
-
 def test_missing_files_are_named(tmp_path: Path) -> None:
     assert "cannot read" in verify(tmp_path / "certificate.json", tmp_path / "release.csv")[0]
 

@@ -362,13 +362,3 @@ def test_a_neutralised_release_verifies_and_reads_back_as_it_was(out: Path, ill:
     assert pl.read_csv(again)["ill"].to_list() == release.table["ill"].to_list()
     with pytest.raises(ParameterError, match="`neutralise` is for 'csv'"):
         release.write(out, "parquet", neutralise=True)
-
-
-def test_a_certificate_that_says_neutralised_of_another_table_fails(out: Path) -> None:
-    release = replace(made("=1+1"), certificate=replace(made().certificate, private=True))
-    path = release.write(out)
-    paper = shoal.Certificate.from_json((out / "certificate.json").read_text(encoding="utf-8"))
-    for said, found in ((True, "would run as a formula"), ("yes", "not a valid Shoal certificate")):
-        forged = replace(paper, file={**(paper.file or {}), "neutralised": said})
-        (out / "certificate.json").write_text(forged.to_json(), encoding="utf-8")
-        assert [wrong for wrong in verify(out / "certificate.json", path) if found in wrong]

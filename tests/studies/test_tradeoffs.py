@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
-from typing import Any
 
 import polars as pl
 import pytest
@@ -16,12 +15,12 @@ from shoal.chance import Seeded
 from shoal.errors import ParameterError, Stopped, TooLargeError
 from shoal.lattice import Lattice
 from shoal.methods.personal import People, Personal, PersonalFacts
-from shoal.methods.personal.exact import lowest
-from shoal.studies import records, tradeoffs
+from shoal.studies import tradeoffs
 from shoal.studies.curves import Stair
-from shoal.studies.tradeoffs import FLOORS, compared, minimal_node, tradeoff, tradeoff_of
+from shoal.studies.tradeoffs import compared, minimal_node, tradeoff, tradeoff_of
 from tests.data.columns import leaves
-from tests.methods.test_personal import TREES, brute_force, some_method, some_people
+from tests.methods.test_personal import TREES, some_method, some_people
+from tests.methods.test_personal_exact import brute_force
 
 Ways = list[tuple[Fraction, Fraction]]
 """Utility as a share, and risk, of every way to show a record."""
@@ -87,63 +86,6 @@ def test_a_point_equals_the_release_at_its_floor(seed: int) -> None:
         assert [facts.risk, facts.highest, facts.utility] == pytest.approx(
             [point.risk, point.highest, point.utility]
         )
-
-
-@pytest.mark.parametrize("floors", [FLOORS, (Fraction(1, 2),)])
-@pytest.mark.parametrize("seed", range(25))
-def test_the_floor_that_halves_the_risk_is_the_highest_of_all(
-    seed: int, floors: Sequence[Fraction]
-) -> None:
-    table, method = some_people(seed), some_method(seed)
-    people = People.of(method, table)
-    every = ways(people)
-    half = as_they_are(people, every) / 2
-    within = [
-        floor
-        for floor in sorted(
-            {Fraction(0), Fraction(1), *(utility for rows in every for utility, _ in rows)}
-        )
-        if lowest_mean(people, every, floor) <= half
-    ]
-    found = tradeoff(table, method, floors).half
-    assert (found and found.floor) == (within[-1] if within else None)
-    if found is not None:
-        assert found.risk == pytest.approx(float(lowest_mean(people, every, found.floor)))
-
-
-def is_caught() -> bool:
-    for seed in range(40):
-        try:
-            test_the_floor_that_halves_the_risk_is_the_highest_of_all(seed, FLOORS)
-        except AssertionError:
-            return True
-    return False
-
-
-def test_a_twin_that_looks_at_the_floors_of_the_curve_only_is_caught(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def lower_end(self: Any, limit: float, below: Any, above: Any, progress: Any) -> Fraction:
-        floor: Fraction = below.floor
-        return floor
-
-    monkeypatch.setattr(records.Records, "last_within", lower_end)
-    assert is_caught()
-
-
-def test_a_twin_that_solves_for_a_floor_too_high_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def higher(crowds: Any, utility: Any, wanted: Any) -> Any:
-        return lowest(
-            crowds,
-            utility,
-            [
-                replace(want, floor=min(want.floor + utility.most // 10, utility.most))
-                for want in wanted
-            ],
-        )
-
-    monkeypatch.setattr(records, "lowest", higher)
-    assert is_caught()
 
 
 def test_nothing_halves_the_risk_of_people_who_are_all_alike() -> None:

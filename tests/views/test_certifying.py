@@ -1,6 +1,5 @@
 """A certificate for several releases: what it says, and that a forged one is found."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,22 +9,19 @@ import pytest
 
 import shoal
 from shoal.errors import ColumnError, InfeasibleError, InputError
-from shoal.releases.release import Release
 from shoal.views import (
     certify,
     verify,
 )
 from tests.views.cases import lay_open
 from tests.views_files import (
-    BY_AGE,
     BY_SEX,
     NOBODY,
     REGISTER,
-    SECRETS,
     laid_out,
     numbered,
     people,
-    run,
+    two_releases,
 )
 
 
@@ -92,82 +88,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def both(folder: Path) -> Path:
-    BY_SEX.release(people()).write("one")
-    NOBODY.release(people()).write("two")
-    Path("VIEWS.toml").write_text(
-        REGISTER
-        + '[[views]]\nname = "s"\nrelease = "one"\n[[views]]\nname = "n"\nrelease = "two"\n'
-    )
+    two_releases(folder)
     return folder
-
-
-def test_several_releases_are_certified_and_verified(both: Path) -> None:
-    done = run("views", "certify", "VIEWS.toml", "-o", "together.json")
-    assert done.exit_code == 0, done.output
-    text = Path("together.txt").read_text()
-    assert "possible tables: 288" in text
-    assert "no value of ill more probable for anybody than 1/2" in " ".join(text.split())
-    paper = json.loads(Path("together.json").read_text())
-    assert [one["number"] for one in paper["shown"]] == [
-        Release.read(name).certificate.number for name in ("one", "two")
-    ]
-    assert (paper["tables"], paper["largest"], paper["checked"]["how"]) == ("288", "1/2", "exact")
-    for secret in (*SECRETS, '"A"'):
-        assert secret not in Path("together.json").read_text()
-    assert (
-        run("views", "verify", "together.json", "VIEWS.toml").stdout.strip() == "everything holds"
-    )
-
-
-def test_a_set_that_does_not_keep_gamma_has_no_certificate(both: Path) -> None:
-    BY_AGE.release(people()).write("two")
-    done = run("views", "certify", "VIEWS.toml", "-o", "together.json")
-    assert done.exit_code == 2
-    assert "nothing to certify" in done.stderr
-    assert not Path("together.json").exists()
-    assert not Path("together.txt").exists()
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (
-            lambda: Path("together.json").write_text(
-                Path("together.json").read_text().replace("288", "289")
-            ),
-            "was changed",
-        ),
-        (lambda: NOBODY.release(people()).write("two"), "is on the certificate, and was not given"),
-        (
-            lambda: Path("VIEWS.toml").write_text(
-                Path("VIEWS.toml").read_text() + '[[views]]\nwhere = ""\nvalues = ["a"]\n'
-            ),
-            "is not on the certificate",
-        ),
-        (
-            lambda: Path("register.csv").write_text(
-                Path("register.csv").read_text().replace("A,M", "A,F")
-            ),
-            "register",
-        ),
-        (
-            lambda: Path("VIEWS.toml").write_text(
-                'limits = { SARS = "3/4" }\n' + Path("VIEWS.toml").read_text()
-            ),
-            "limits is not",
-        ),
-        (
-            lambda: Path("together.json").write_text("{}"),
-            "not a valid certificate of several releases",
-        ),
-    ],
-)
-def test_a_certificate_that_does_not_fit_is_found(both: Path, change: Any, words: str) -> None:
-    run("views", "certify", "VIEWS.toml", "-o", "together.json")
-    change()
-    done = run("views", "verify", "together.json", "VIEWS.toml")
-    assert done.exit_code == 1
-    assert words in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ class _Shoal(options.Group):
             raise typer.Exit(2) from None
         except Exception as error:
             # typer's own exceptions (usage errors, Exit, Abort) know what to do. Anything else is a
-            # bug, and its text may hold a value of the table: only its type and place are told, and
+            # bug, and its text may hold a value of the table: only its type and place are shown;
             # the rest only to someone who asks.
             if type(error).__module__.split(".")[0] in ("typer", "click") or os.environ.get(
                 "SHOAL_DEBUG"
@@ -156,6 +156,7 @@ app.command("verify", cls=options.Command)(verify.verify)
 app.command("compare", cls=options.Command)(compare.compare)
 app.command("judge", cls=options.Command)(judge.judge)
 app.command("tradeoff", cls=options.Command)(tradeoff.tradeoff)
+app.command("limits", cls=options.Command)(buckets.limits)
 app.command("count", cls=options.Command)(buckets.count)
 app.command("attack", cls=options.Command)(attack.attack)
 app.command("explain", cls=options.Command)(explain.explain)

@@ -1,6 +1,7 @@
 """`shoal assess`: how easily people in a table can be recognised, and whether that is allowed."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,12 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options
+from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
 from shoal.errors import ParameterError, spelled
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from rich.console import RenderableType
 
+    from shoal.data.tables import Table
+    from shoal.measure.gates import RiskLimits
     from shoal.measure.risk import Assessment
     from shoal.measure.uniqueness import IdentifyingSet, PopulationUniqueness
 
@@ -32,10 +38,12 @@ def _limit(name: str, metavar: str, text: str) -> Any:
     )
 
 
-def assess(  # noqa: PLR0913  typer reads the options from the signature
-    file: options.File,
-    quasi: options.Quasi,
-    sensitive: options.Sensitive = [],  # noqa: B006  typer wants a list, and nobody changes it
+@dataclass(frozen=True)
+class ColumnOptions:
+    """What the columns are, and whom a row is about."""
+
+    quasi: options.Quasi
+    sensitive: options.Sensitive = field(default_factory=list)
     identifying: Annotated[
         list[str],
         typer.Option(
@@ -44,7 +52,7 @@ def assess(  # noqa: PLR0913  typer reads the options from the signature
             help="Columns that name one person by themselves.",
             show_default=False,
         ),
-    ] = [],  # noqa: B006
+    ] = field(default_factory=list)
     person: Annotated[
         str | None,
         typer.Option(
@@ -52,7 +60,7 @@ def assess(  # noqa: PLR0913  typer reads the options from the signature
             help="Tells people apart: count people, not rows.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     household: Annotated[
         str | None,
         typer.Option(
@@ -60,13 +68,24 @@ def assess(  # noqa: PLR0913  typer reads the options from the signature
             help="Tells households apart: adds the risk that a member is recognised.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     rows_are_people: Annotated[
         bool,
         typer.Option(
             "--rows-are-people", help="Every row is a different person, even if names repeat."
         ),
-    ] = False,
+    ] = False
+
+    def read(self, form: options.Form, file: Path) -> "Table":
+        return form.read(
+            file, quasi=self.quasi, sensitive=self.sensitive, identifying=self.identifying
+        )
+
+
+@dataclass(frozen=True)
+class PopulationOptions:
+    """Where the people of the table come from."""
+
     population: Annotated[
         Path | None,
         typer.Option(
@@ -74,7 +93,7 @@ def assess(  # noqa: PLR0913  typer reads the options from the signature
             help="Table of the people an attacker may choose from.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     fraction: Annotated[
         str | None,
         typer.Option(
@@ -82,7 +101,59 @@ def assess(  # noqa: PLR0913  typer reads the options from the signature
             help="Share of the population that the table holds.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
+
+    def share(self) -> "Fraction | None":
+        from shoal.measure import gates
+
+        return None if self.fraction is None else gates.share(self.fraction, "fraction")
+
+
+@dataclass(frozen=True)
+class GateOptions:
+    """The limits that make the command a gate."""
+
+    min_k: Annotated[int | None, _limit("--min-k", "K", "Records in the smallest group.")] = None
+    max_risk: Annotated[
+        str | None, _limit("--max-risk", "SHARE", "Highest prosecutor risk of a record.")
+    ] = None
+    max_at_risk: Annotated[
+        str | None, _limit("--max-at-risk", "N|SHARE", "Records at risk: 10, 0.01 or 1%.")
+    ] = None
+    max_uniques: Annotated[
+        str | None, _limit("--max-uniques", "N|SHARE", "Records alone in their group.")
+    ] = None
+    min_l: Annotated[
+        int | None, _limit("--min-l", "L", "Distinct sensitive values in every group.")
+    ] = None
+    max_t: Annotated[
+        str | None, _limit("--max-t", "T", "Distance of any group from the table (t-closeness).")
+    ] = None
+
+    def limits(self, *, has_sensitive: bool) -> "RiskLimits":
+        from shoal.measure import gates
+
+        if not has_sensitive:
+            for option, given in (("min_l", self.min_l), ("max_t", self.max_t)):
+                if given is not None:
+                    fix = "name them with `sensitive`"
+                    raise ParameterError("is about sensitive columns", fix, option=option)
+        return gates.RiskLimits(
+            self.min_k,
+            self.max_risk,
+            self.max_at_risk,
+            self.max_uniques,
+            self.min_l,
+            self.max_t,
+        )
+
+
+@bundled
+def assess(
+    file: options.File,
+    columns: ColumnOptions,
+    origin: PopulationOptions,
+    *,
     threshold: Annotated[
         str, typer.Option(metavar="SHARE", help="A record with a risk above this is at risk.")
     ] = "0.2",
@@ -94,55 +165,30 @@ def assess(  # noqa: PLR0913  typer reads the options from the signature
         ),
     ] = False,
     json: options.Json = False,
-    separator: options.Separator = None,
-    quote: options.Quote = None,
-    encoding: options.Encoding = None,
-    missing: options.MissingPolicy = "category",
-    types: options.Types = [],  # noqa: B006
-    min_k: Annotated[int | None, _limit("--min-k", "K", "Records in the smallest group.")] = None,
-    max_risk: Annotated[
-        str | None, _limit("--max-risk", "SHARE", "Highest prosecutor risk of a record.")
-    ] = None,
-    max_at_risk: Annotated[
-        str | None, _limit("--max-at-risk", "N|SHARE", "Records at risk: 10, 0.01 or 1%.")
-    ] = None,
-    max_uniques: Annotated[
-        str | None, _limit("--max-uniques", "N|SHARE", "Records alone in their group.")
-    ] = None,
-    min_l: Annotated[
-        int | None, _limit("--min-l", "L", "Distinct sensitive values in every group.")
-    ] = None,
-    max_t: Annotated[
-        str | None, _limit("--max-t", "T", "Distance of any group from the table (t-closeness).")
-    ] = None,
+    form: options.Form,
+    gate: GateOptions,
 ) -> None:
     """How easily can people in this table be recognised?
 
-    Looks at the columns named, as they are, and says which it left out. With limits it is a gate
-    for pipelines.
+    Looks at the named columns without generalising them, and lists those it left out. With limits
+    it is a gate for pipelines.
     """
     from shoal.measure import gates
     from shoal.measure.risk import assess as assess_table
 
-    if not options.names(sensitive):
-        for option, given in (("min_l", min_l), ("max_t", max_t)):
-            if given is not None:
-                fix = "name them with `sensitive`"
-                raise ParameterError("is about sensitive columns", fix, option=option)
-    limits = gates.RiskLimits(min_k, max_risk, max_at_risk, max_uniques, min_l, max_t)
-    share = None if fraction is None else gates.share(fraction, "fraction")
+    limits = gate.limits(has_sensitive=bool(options.names(columns.sensitive)))
+    share = origin.share()
     above = gates.share(threshold, "threshold")
     limits.require_possible(above)
-    form = options.Form(separator, quote, encoding, missing, types)
     with working(f"reading {file.name}"):
-        table = form.read(file, quasi=quasi, sensitive=sensitive, identifying=identifying)
-        people = None if population is None else form.read(population)
+        table = columns.read(form, file)
+        people = None if origin.population is None else form.read(origin.population)
     with working(f"assessing {table.rows:,} rows"):
         assessment = assess_table(
             table,
-            person=person,
-            household=household,
-            rows_are_people=rows_are_people,
+            person=columns.person,
+            household=columns.household,
+            rows_are_people=columns.rows_are_people,
             population=people,
             fraction=share,
             threshold=above,

@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 def bundled(command: Callable[..., Result]) -> Callable[..., Result]:
-    """A command whose parameters that are dataclasses are options, a field each.
+    """A command whose parameters that are dataclasses are options, one per field.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)

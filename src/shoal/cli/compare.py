@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import options
+from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, listing, percent, print_json, show, title, working
 from shoal.errors import ParameterError, listed
 
@@ -22,7 +24,8 @@ _LOSS_OF_ALL = "loss of all records of A"
 _SCALE = "Loss is granularity, from 0 % for the input to 100 % for nothing left."
 
 
-def compare(  # noqa: PLR0913  typer reads the options from the signature
+@bundled
+def compare(
     a: Annotated[
         Path, typer.Argument(metavar="A", help="A table, such as the input.", show_default=False)
     ],
@@ -32,6 +35,7 @@ def compare(  # noqa: PLR0913  typer reads the options from the signature
             metavar="B", help="Another one, such as a release of it.", show_default=False
         ),
     ],
+    *,
     recipe: Annotated[
         Path | None,
         typer.Option(
@@ -40,15 +44,9 @@ def compare(  # noqa: PLR0913  typer reads the options from the signature
     ] = None,
     quasi: options.Quasi = [],  # noqa: B006  typer wants a list, and nobody changes it
     sensitive: options.Sensitive = [],  # noqa: B006
-    hierarchy: options.Hierarchies = [],  # noqa: B006
+    files: options.HierarchyFiles,
     json: options.Json = False,
-    separator: options.Separator = None,
-    quote: options.Quote = None,
-    encoding: options.Encoding = None,
-    missing: options.MissingPolicy = "category",
-    types: options.Types = [],  # noqa: B006
-    root: options.Root = None,
-    add_root: options.AddRoot = None,
+    form: options.Form,
 ) -> None:
     """How do two tables differ: records, groups, risks, values, loss?
 
@@ -57,11 +55,14 @@ def compare(  # noqa: PLR0913  typer reads the options from the signature
     including those that B does not have.
     """
     from shoal.data.schema import Role
+    from shoal.data.tables import table as as_table
     from shoal.measure.comparing import compare as compare_tables
     from shoal.recipe import Recipe
+    from shoal.releases.release import certificate_of
+    from shoal.studies.released import released_form, repeated, require_comparable
 
     known, secret = options.names(quasi), options.names(sensitive)
-    trees = options.hierarchies(hierarchy, types, root, add_root, [a, b])
+    trees = files.read(form.types, [a, b])
     chosen = None if recipe is None else Recipe.load(recipe)
     unit, rows_are_people = None, False
     if chosen is not None:
@@ -75,17 +76,26 @@ def compare(  # noqa: PLR0913  typer reads the options from the signature
             "no quasi-identifying columns to compare by",
             "name them with --quasi, or give a --recipe",
         )
-    form = options.Form(separator, quote, encoding, missing)
-    tables, marks = [], []
-    for path in (a, b):
+    # Only hierarchies go by --type: a released column may hold texts such as "20-29".
+    form = replace(form, types=[])
+    tables, marks, complete = [], [], []
+    for letter, path in (("a", a), ("b", b)):
+        certificate = certificate_of(path)
+        require_comparable(certificate)
+        shape = released_form(certificate)
+        beside = [name for name in secret if name not in shape.apart]
         with working(f"reading {path.name}"):
             # The source of the recipe is read as for a release.
             if chosen is not None and _same(path, chosen.source) and form.is_default:
                 table = chosen.table().with_roles(quasi=known, sensitive=secret)
             else:
-                table = form.read(path, quasi=known, sensitive=secret)
-            tables.append(table)
-            marks += _marks(path)
+                table = form.read(path, quasi=known, sensitive=beside)
+            if shape.counted:
+                rows = repeated(table.frame)
+                table = as_table(rows, quasi=known, sensitive=beside, missing=form.missing)
+        tables.append(table)
+        marks += [shape.mark] if shape.mark else []
+        complete += [letter] if shape.complete else []
     comparison = compare_tables(
         tables[0],
         tables[1],
@@ -94,6 +104,7 @@ def compare(  # noqa: PLR0913  typer reads the options from the signature
         rows_are_people=rows_are_people,
         marks=marks,
         a_is_input=chosen is not None and _same(a, chosen.source),
+        complete=complete,
     )
     for name, side in (("A", comparison.a), ("B", comparison.b)):
         if side.assessment.repeated:
@@ -115,18 +126,6 @@ def compare(  # noqa: PLR0913  typer reads the options from the signature
 
 def _same(path: Path, source: Path) -> bool:
     return os.path.realpath(path) == os.path.realpath(source)
-
-
-def _marks(path: Path) -> list[str]:
-    """The column that numbers groups which may look alike, by the certificate beside a release."""
-    from shoal.methods.catalogue import CATALOGUE, entry_of
-    from shoal.releases.release import certificate_of
-
-    certificate = certificate_of(path)
-    if certificate is None or certificate.method not in CATALOGUE:
-        return []
-    as_views = entry_of(certificate.method).as_views
-    return [as_views.mark] if as_views is not None and as_views.mark is not None else []
 
 
 def _notes(comparison: "Comparison") -> Iterator[str]:

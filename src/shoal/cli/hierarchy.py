@@ -122,7 +122,7 @@ class Writing:
             raise FileError(f"{self.out} exists already", "--force replaces it")
 
     def put(self, tree: "Hierarchy") -> None:
-        """Write a hierarchy, or print it; on stderr what it has."""
+        """Write a hierarchy, or print it; its size goes to stderr."""
         from shoal.data.hierarchy.lines import text, write
 
         separator = options.character(self.separator) or ";"
@@ -186,8 +186,8 @@ def _number(name: str, text: str) -> Any:
 def show_hierarchy(  # noqa: PLR0913  its options
     file: File,
     tree: Annotated[bool, typer.Option("--tree", help="Also draw the tree.")] = False,
-    most: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Branches drawn below one value.")
+    branches: Annotated[
+        int, typer.Option("--most", metavar="N", min=1, help="Branches drawn below one value.")
     ] = 5,
     kind: Type = "text",
     json: options.Json = False,
@@ -223,7 +223,7 @@ def show_hierarchy(  # noqa: PLR0913  its options
         derived = "; derived from rows: its shape reveals information about them"
     show(f"{file.name}: {size}{derived}\n", _levels(levels))
     if tree:
-        show("", _drawn(outline(hierarchy, most)))
+        show("", _drawn(outline(hierarchy, branches)))
 
 
 def _levels(levels: "Sequence[LevelFigures]") -> "RenderableType":
@@ -428,7 +428,7 @@ def make_intervals(  # noqa: PLR0913  its options
         ),
     ] = [],  # noqa: B006
     bottom: Annotated[str | None, _number("--bottom", "All below this is one value.")] = None,
-    top: Annotated[str | None, _number("--top", "All from this on is one value.")] = None,
+    top: Annotated[str | None, _number("--top", "This and all above is one value.")] = None,
     closed: Annotated[Side, typer.Option(help="Which end belongs to an interval.")] = "left",
     end: Annotated[
         Literal["closed", "open"], typer.Option(help="Whether the far end belongs to the domain.")

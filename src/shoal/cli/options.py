@@ -6,9 +6,9 @@ All commands use it.
 import csv
 import inspect
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
@@ -21,7 +21,7 @@ from shoal.errors import ColumnError, ParameterError, ShoalError, Spelling, toml
 
 if TYPE_CHECKING:
     from shoal.data.hierarchy import Hierarchy
-    from shoal.data.tables import Missing, Table
+    from shoal.data.tables import Table
 
 __all__ = [
     "AddRoot",
@@ -30,7 +30,7 @@ __all__ = [
     "File",
     "Form",
     "Group",
-    "Hierarchies",
+    "HierarchyFiles",
     "Json",
     "Levels",
     "MissingPolicy",
@@ -42,11 +42,9 @@ __all__ = [
     "Separator",
     "Types",
     "as_options",
-    "hierarchies",
     "keys_of",
     "names",
     "pairs",
-    "read",
     "share",
 ]
 
@@ -357,44 +355,51 @@ def pairs(given: Iterable[str], option: str, form: str = "column=value") -> dict
     return values
 
 
-def hierarchies(
-    given: Iterable[str],
-    types: Iterable[str],
-    root: str | None,
-    add_root: str | None,
-    tables: Iterable[Path] = (),
-) -> "dict[str, Hierarchy]":
-    """The hierarchies of --hierarchy, read as a recipe reads them: by the type of their column.
+@dataclass(frozen=True)
+class HierarchyFiles:
+    """The files of hierarchies, and what becomes of their last level: a bundle of options."""
 
-    tables: the tables of the command; messages about a hierarchy quote it, and must not quote them
-    """
-    from shoal.data.disk import same
-    from shoal.data.hierarchy import read as read_hierarchy
+    hierarchy: Hierarchies = field(default_factory=list)
+    root: Root = None
+    add_root: AddRoot = None
 
-    kinds, files = pairs(types, "--type"), pairs(given, "--hierarchy")
-    if not files and (root is not None or add_root is not None):
-        raise ParameterError(
-            "--root and --add-root are about the files of --hierarchy",
-            "give one, or leave them out",
-        )
-    for name, file in files.items():
-        if any(same(file, table) for table in tables):
-            raise ParameterError(f"--hierarchy {name}={file} is the table itself", "give its own")
-    return {
-        name: read_hierarchy(file, kind=kinds.get(name, "text"), root=root, add_root=add_root)
-        for name, file in files.items()
-    }
+    def read(
+        self, types: Iterable[str] = (), tables: Iterable[Path] = ()
+    ) -> "dict[str, Hierarchy]":
+        """The hierarchies, read as a recipe reads them: by the type of their column.
+
+        tables: the tables of the command; messages about a hierarchy quote it, and must not quote
+            them
+        """
+        from shoal.data.disk import same
+        from shoal.data.hierarchy import read as read_hierarchy
+
+        kinds, files = pairs(types, "--type"), pairs(self.hierarchy, "--hierarchy")
+        if not files and (self.root is not None or self.add_root is not None):
+            raise ParameterError(
+                "--root and --add-root are about the files of --hierarchy",
+                "give one, or leave them out",
+            )
+        trees = {}
+        for name, file in files.items():
+            if any(same(file, table) for table in tables):
+                raise ParameterError(
+                    f"--hierarchy {name}={file} is the table itself", "give its own"
+                )
+            kind = kinds.get(name, "text")
+            trees[name] = read_hierarchy(file, kind=kind, root=self.root, add_root=self.add_root)
+        return trees
 
 
 @dataclass(frozen=True)
 class Form:
-    """How files are read: the options of a command that say so."""
+    """How files are read: a bundle of options."""
 
-    separator: str | None = None
-    quote: str | None = None
-    encoding: str | None = None
-    missing: "Missing" = "category"
-    types: Sequence[str] = ()
+    separator: Separator = None
+    quote: Quote = None
+    encoding: Encoding = None
+    missing: MissingPolicy = "category"
+    types: Types = field(default_factory=list)
 
     @property
     def is_default(self) -> bool:
@@ -433,19 +438,6 @@ class Form:
             given = [*trees, *kinds, *known, *secret, *naming]
             error.fix += _meant(given, frame.columns, error.fix)
             raise
-
-
-def read(
-    path: Path,
-    separator: str | None,
-    encoding: str | None,
-    missing: "Missing",
-    types: Sequence[str],
-    *,
-    quote: str | None = None,
-) -> "Table":
-    """The table of a FILE argument."""
-    return Form(separator, quote, encoding, missing, types).read(path)
 
 
 def share(text: str, option: str) -> Fraction:

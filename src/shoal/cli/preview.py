@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options
+from shoal.cli.bundles import bundled
 from shoal.cli.terminal import (
     complain,
     figures,
@@ -30,25 +31,21 @@ if TYPE_CHECKING:
 __all__ = ["preview"]
 
 
-def preview(  # noqa: PLR0913  typer reads the options from the signature
+@bundled
+def preview(
     source: Annotated[
         Path,
         typer.Argument(
             metavar="RECIPE|FILE", help="A recipe, or a table with options.", show_default=False
         ),
     ],
+    *,
     levels: options.Levels = [],  # noqa: B006  typer wants a list, and nobody changes it
     rows: Annotated[int, typer.Option(metavar="N", min=0, help="How many groups are shown.")] = 10,
     quasi: options.Quasi = [],  # noqa: B006
-    hierarchy: options.Hierarchies = [],  # noqa: B006
+    files: options.HierarchyFiles,
     json: options.Json = False,
-    separator: options.Separator = None,
-    quote: options.Quote = None,
-    encoding: options.Encoding = None,
-    missing: options.MissingPolicy = "category",
-    types: options.Types = [],  # noqa: B006
-    root: options.Root = None,
-    add_root: options.AddRoot = None,
+    form: options.Form,
 ) -> None:
     """What becomes of a table at given levels?
 
@@ -57,18 +54,24 @@ def preview(  # noqa: PLR0913  typer reads the options from the signature
     """
     from shoal.measure.previewing import preview as preview_table
 
-    form = options.Form(separator, quote, encoding, missing, types)
     if source.suffix == ".toml":
-        asked = {"quasi": quasi, "hierarchy": hierarchy, "type": types, "root": root}
-        asked |= {"add-root": add_root, "separator": separator, "quote": quote}
-        asked |= {"encoding": encoding}
+        asked: dict[str, list[str] | str | None] = {
+            "quasi": quasi,
+            "hierarchy": files.hierarchy,
+            "type": form.types,
+            "root": files.root,
+            "add-root": files.add_root,
+            "separator": form.separator,
+            "quote": form.quote,
+            "encoding": form.encoding,
+        }
         if extra := [f"--{name}" for name, value in asked.items() if value not in (None, [])]:
             raise ParameterError(
                 f"{extra[0]} is for a table", "a recipe says it itself, so change it there"
             )
         table, method = _of_recipe(source)
     else:
-        trees = options.hierarchies(hierarchy, types, root, add_root, [source])
+        trees = files.read(form.types, [source])
         table, method = _of_file(source, form, quasi, trees), None
     chosen = {}
     for name, text in options.pairs(levels, "--levels").items():

@@ -49,7 +49,7 @@ def new(
     if out is not None and out.exists():
         raise FileError(f"{out} exists", "move it away, or give --out another name")
     with working(f"reading {file.name}"):
-        table = options.read(file, separator, encoding, "category", (), quote=quote)
+        table = options.Form(separator, quote, encoding).read(file)
         folder = Path() if out is None else out.parent
         text = draft(
             table,

@@ -61,7 +61,6 @@ def release(
     """
     from shoal.cli.ledger import opened
     from shoal.methods.catalogue import entry_of
-    from shoal.methods.method import beforehand
     from shoal.recipe import Recipe
 
     chosen = Recipe.load(recipe)
@@ -72,10 +71,9 @@ def release(
     book = opened(path) if path else None
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
-        chosen.promise(table)
     # Before anything is spent or written.
-    warnings = beforehand(method, table)
-    complain(*_notes_before(chosen, book, out))
+    warnings = chosen.concerns(table)
+    complain(*_notes_before(chosen, method.name, book, out))
     complain(*(f"owner only, warning: {warning}" for warning in warnings))
     nodes = chosen.nodes(table)
     if nodes is not None:
@@ -108,11 +106,12 @@ def release(
         complain(*_entered(made.entry, override))
 
 
-def _notes_before(chosen: "Recipe", book: "Ledger | None", out: Path) -> "Iterator[str]":
+def _notes_before(
+    chosen: "Recipe", method: str, book: "Ledger | None", out: Path
+) -> "Iterator[str]":
     """What the owner should know about earlier releases before there is another one."""
     from shoal.methods.catalogue import entry_of
 
-    method = chosen.method().name
     if book is None:
         yield _NO_LEDGER
         for folder in chosen.earlier_beside(out):
@@ -122,7 +121,7 @@ def _notes_before(chosen: "Recipe", book: "Ledger | None", out: Path) -> "Iterat
             )
         return
     again = entry_of(method).again_note
-    if again and _again(book, method):
+    if again and book.account().repeats(method):
         yield f"note: {book.path} has an earlier release by {method}: {again}"
 
 
@@ -139,19 +138,19 @@ def _notes_after(
 
 def _entered(entry: "Entered", override: str | None) -> "Iterator[str]":
     """What the owner is told about the ledger's entry."""
-    together = entry.together or {}
+    together = entry.together
     if entry.override is not None:
         yield (
             "owner only: γ is not kept with earlier releases, or that is not known; your reason is "
             "entered"
         )
-    elif entry.together is not None:
-        earlier = plural(len(together["with"]), "earlier release")
+    elif together is not None:
+        earlier = plural(len(together.entries), "earlier release")
         yield f"owner only: γ is kept, together with {earlier}"
-    if unmet := together.get("unmet"):
+    if together is not None and together.unmet:
         yield (
-            f"owner only: there are limits for {listed(unmet)}, which nothing shows; are they "
-            "spelt as in the table?"
+            f"owner only: there are limits for {listed(together.unmet)}, which nothing shows; are "
+            "they spelt as in the table?"
         )
     if override is not None and entry.override is None:
         yield "note: there was nothing to override, and the reason is not entered"
@@ -171,12 +170,6 @@ def _nothing(crowd: int | None) -> str:
         f"warning: nothing was released; the table is empty, and the promise holds.{why} Releasing "
         "again until there are rows spends the budget each time; change the recipe instead"
     )
-
-
-def _again(book: "Ledger", method: str) -> bool:
-    """Whether a ledger without a γ has an earlier release by a method."""
-    account = book.account()
-    return account.gamma is None and method in {entry.facts.method for entry in account.reserved}
 
 
 def refuse_earlier(earlier: list[Path], force: bool) -> None:

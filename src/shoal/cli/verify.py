@@ -10,12 +10,14 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options
+from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, figures, print_json, show
 from shoal.errors import FileError, ParameterError, listed
 
 __all__ = ["verify"]
 
 
+@bundled
 def verify(
     certificate: Annotated[
         Path,
@@ -29,6 +31,7 @@ def verify(
             metavar="TABLE", help="The released table it came with.", show_default=False
         ),
     ],
+    *,
     recipe: Annotated[
         Path | None,
         typer.Option(
@@ -37,9 +40,7 @@ def verify(
             show_default=False,
         ),
     ] = None,
-    hierarchy: options.Hierarchies = [],  # noqa: B006  typer wants a list, and nobody changes it
-    root: options.Root = None,
-    add_root: options.AddRoot = None,
+    files: options.HierarchyFiles,
     json: options.Json = False,
 ) -> None:
     """Does a released table keep what its certificate says?
@@ -54,7 +55,7 @@ def verify(
 
     for path in (certificate, table):
         _require_readable(path)
-    given = options.hierarchies(hierarchy, [], root, add_root)
+    given = files.read()
     trees, digest = given, None
     if recipe is not None:
         followed = Recipe.load(recipe)

@@ -94,7 +94,7 @@ def encodings(head: bytes) -> list[str]:
 
 
 def mixed(content: bytes | mmap) -> int | None:
-    """Where a text that is not UTF-8 has a character in UTF-8 all the same, None if it has none.
+    """Where a text that is not UTF-8 nevertheless has a character in UTF-8; None if it has none.
 
     Such a text was put together from files in several encodings: read in one of them, a part of it
     would be wrong.

@@ -66,7 +66,7 @@ class SmallGroups(NamedTuple):
 
     `penalty` says how many records count as suppressed for groups of some sizes, by default all of
     them. It must be such that a group never counts for more than its parts, and a record in a part
-    for no less than in the whole; and 0 from that size on.
+    for no less than in the whole; and 0 for groups of that size or more.
     """
 
     size: int
@@ -353,7 +353,7 @@ class Optimum:
         """
         while True:
             starts = np.flatnonzero(np.diff(box, prepend=-1))
-            # Number the boxes from 0 on, without gaps.
+            # Number the boxes from 0, without gaps.
             box = np.cumsum(np.diff(box, prepend=box[0]) != 0)
             codes = self._numbers.codes[nodes]
             corner, split, merged = self._coarsest(codes, starts)

@@ -98,6 +98,6 @@ class Rollup:
     ) -> Iterator[tuple[Levels, float]]:
         """For every node that `below` would give, a sum over its groups by their sizes.
 
-        `penalty` gives what groups of these sizes add; from k on it is 0, whatever the size.
+        `penalty` gives what groups of these sizes add; for sizes of k or more it is 0.
         """
         return self._sorting.masses(asks, k, penalty)

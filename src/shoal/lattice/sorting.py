@@ -166,8 +166,8 @@ class Sorting:
     def _sorted(self, batch: _Batch, k: int) -> Iterator[_Groups]:
         """The groups of the nodes of a batch, and of those one level coarser on its axis.
 
-        Sizes from k on are all alike here, so a row's key and its size fit into one 32-bit number
-        for most nodes, and sorting those is the cheapest way to find the small groups.
+        Sizes of k or more are all alike here, so for most nodes a row's key and its size fit one
+        32-bit number, and sorting those is the cheapest way to find the small groups.
         """
         scratch = self._tables.scratch
         table, nodes, axis, kind = batch

@@ -165,7 +165,7 @@ class Estimates:
     def _guess(self, log_cells: float) -> float:
         """As if rows fell into cells of equal probability."""
         rows = max(self._rows, 1)
-        cells = exp(min(log_cells, 700.0))  # e to more than that is no float
+        cells = exp(min(log_cells, 700.0))  # e to more than that is not a float
         return -rows * expm1(-cells / rows)
 
 
@@ -185,7 +185,7 @@ class _Kept(NamedTuple):
 
 
 class GroupTables:
-    """The tables over some rows, from the finest one on."""
+    """The tables over some rows, starting with the finest."""
 
     def __init__(self, coding: Coding, sizes: Floats, keep_bytes: int) -> None:
         self.coding = coding

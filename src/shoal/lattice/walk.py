@@ -66,7 +66,7 @@ class _Block:
 
     @classmethod
     def of(cls, tables: GroupTables, cells: Cells, axis: int) -> "_Block | None":
-        """The array over the axes from one on, unless it would be mostly empty."""
+        """The array over an axis and all after it, unless it would be mostly empty."""
         most = max(BLOCK * len(cells.sizes), PACK)
         inner = prod(cells.cards[axis:])
         if cells.keys is None or not len(cells.sizes):

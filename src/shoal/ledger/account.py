@@ -108,6 +108,14 @@ class Account:
                 shown[facts.reserved] = facts.shown
         return shown
 
+    def repeats(self, method: str) -> bool:
+        """Whether a release by a method would be added to an earlier one by it, unchecked.
+
+        With a γ, each release is checked together with all earlier ones.
+        """
+        methods = {entry.facts.method for entry in self.reserved}
+        return self.gamma is None and method in methods
+
     # What it may cost
 
     @cached_property

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from shoal.arguments import typed, typed_fields
+from shoal.arguments import require_one_of, typed, typed_fields
 from shoal.chance import Chance
 from shoal.data.disk import reading
 from shoal.data.frames import require_threads
@@ -46,7 +46,7 @@ from shoal.log.witness import Witness
 from shoal.methods.method import Method, Progress, require_people
 from shoal.privacy.promises import DifferentialPrivacy, Promise
 from shoal.releases.certificate import Certificate, plain
-from shoal.releases.facts import Entered
+from shoal.releases.facts import Entered, WithEarlier
 from shoal.releases.layout import released
 from shoal.releases.release import Release, require_place
 
@@ -367,7 +367,7 @@ class Ledger:
     @contextmanager
     def _spent(self, number: int) -> Iterator[None]:
         """Make every error say that an entry counts, although its release failed."""
-        counts = "counts as spent all the same"
+        counts = "still counts as spent"
         if self.account().gamma is not None:
             counts = "keeps that it was tried"
         note = f"entry {number} of {self.path} {counts}"
@@ -659,13 +659,7 @@ class Ledger:
         """Find out before anything is spent that the files could not be written."""
         from shoal.data.files import FORMATS
 
-        if destination.format not in FORMATS.values():
-            raise ParameterError(
-                "is unknown",
-                "it takes 'csv', 'parquet' or 'arrow'",
-                option="format",
-                given=repr(destination.format),
-            )
+        require_one_of("format", destination.format, *dict.fromkeys(FORMATS.values()))
         witness = self.witness
         private = [self.path] if witness is None else [self.path, witness]
         require_place(Path(destination.directory), private)
@@ -725,5 +719,8 @@ def _reason(override: str | None) -> str | None:
 
 def _entered(entry: LedgerEntry[Reserved], done: Completed) -> Entered:
     """What a release says of its own entry."""
-    together = None if done.together is None else done.together.to_dict()
-    return Entered(entry.number, entry.facts.other_data, together, done.override)
+    together = done.together
+    earlier = None
+    if together is not None:
+        earlier = WithEarlier(together.kept, together.why, together.entries, together.unmet)
+    return Entered(entry.number, entry.facts.other_data, earlier, done.override)

@@ -193,7 +193,7 @@ class Sqlite:
             isolation_level=None,
             check_same_thread=False,
         )
-        # A damaged text is read all the same, so that the entry it is in can be named.
+        # A damaged text is still read, so that the entry it is in can be named.
         connection.text_factory = _text
         return connection
 

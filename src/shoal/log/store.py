@@ -100,7 +100,7 @@ class Turn:
         return entry
 
     def _rows(self, since: int) -> list[Row]:
-        """The entries from a number on; 0 is for all, also those with an impossible number."""
+        """The entries with this number or a later one; 0 gives all, even impossible numbers."""
         condition = "WHERE number >= ? OR ? = 0 ORDER BY number"
         query = f"SELECT number, content, digest FROM shoal_entries {condition}"
         try:

@@ -515,7 +515,7 @@ def _chosen(odds: Floats, number: int) -> Floats:
     buckets, columns = odds.shape
     # Only the proportions of odds matter, and large products would overflow.
     scaled = odds / np.maximum(odds.max(axis=1, keepdims=True), _TINY)
-    # Elementary symmetric polynomials of the columns before each column, and of those from it on.
+    # Elementary symmetric polynomials of the columns before each column, and of the rest.
     shape = columns + 1, number + 1, buckets
     before = np.zeros(shape)
     after = np.zeros(shape)

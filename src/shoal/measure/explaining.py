@@ -20,6 +20,7 @@ from shoal.privacy.calculus import (
     per_row,
     safepub_parameters,
 )
+from shoal.privacy.neighbours import Mechanism, Replacement, replaced
 from shoal.privacy.noise import (
     NoisyCountParameters,
     column_parameters,
@@ -52,6 +53,7 @@ class Explanation:
     delta_row: the δ of every row
     k: how many drawn rows must look the same
     beta: the chance that a row is drawn
+    is_usual: whether that is at most 1 − e^−ε
     crowd: about how many rows of the table must look the same
     odds: the factor by which a conclusion may become more or less likely
     concern: what is wrong with δ for that many people, if anything
@@ -65,10 +67,16 @@ class Explanation:
     delta_row: Fraction
     k: int
     beta: Fraction
+    is_usual: bool
     gamma: Fraction
     odds: float
     smoothness: tuple[Smoothness, ...]
     concern: str | None
+
+    @property
+    def replacement(self) -> Replacement:
+        """What is kept where one row, or person, is replaced by another."""
+        return _replacement(self.promise, "sample" if self.is_usual else "counts")
 
     @property
     def crowd(self) -> float:
@@ -100,6 +108,7 @@ class Explanation:
                 {"epsilon": float(point.epsilon), "delta": point.delta} for point in self.smoothness
             ],
             "promise": self.promise.statement,
+            "replacement": _parts(self.replacement),
             "exact": {
                 "epsilon": str(epsilon),
                 "delta": short(delta),
@@ -166,6 +175,7 @@ def explain(
         delta_row=delta_row,
         k=parameters.k,
         beta=parameters.beta,
+        is_usual=parameters.is_usual,
         gamma=parameters.gamma,
         odds=float(Epsilon.of(epsilon).exponential()[1]),
         smoothness=tuple(curve),
@@ -194,6 +204,11 @@ class CountExplanation:
     concern: str | None
 
     @property
+    def replacement(self) -> Replacement:
+        """What is kept where one row, or person, is replaced by another."""
+        return _replacement(self.promise, "counts")
+
+    @property
     def noise(self) -> float:
         return 1 / sinh(1 / float(self.scale))  # E|z| = 2r / (1 − r²)
 
@@ -212,6 +227,7 @@ class CountExplanation:
             "half": self.half,
             "chances": [{"records": records, "chance": chance} for records, chance in self.chances],
             "promise": self.promise.statement,
+            "replacement": _parts(self.replacement),
             "exact": {
                 "epsilon_count": str(self.epsilon),
                 "delta_count": short(self.delta),
@@ -281,3 +297,13 @@ def _promise(
             given=str(rows),
         )
     return DifferentialPrivacy(epsilon, delta, definition, "row" if rows == 1 else "person")
+
+
+def _replacement(promise: DifferentialPrivacy, mechanism: Mechanism) -> Replacement:
+    """What a promise means for replacing; of people with several rows, for any method."""
+    kind: Mechanism = mechanism if promise.unit == "row" else "any"
+    return replaced(promise.epsilon, promise.delta, promise.definition, mechanism=kind)
+
+
+def _parts(replacement: Replacement) -> dict[str, Any]:
+    return {"epsilon": float(replacement.epsilon), "delta": float(replacement.delta)}

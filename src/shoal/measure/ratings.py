@@ -15,7 +15,7 @@ never known well. Alternating least squares would take its guess for the truth; 
 its variance, which is the EM algorithm for the same model, and the variances of habits, factors and
 noise are learnt too, so that there is no ridge to tune. A released record that stands for n people
 counts n times. Items that no chain of records joins (column groups that share no item) have tastes
-of their own, as nothing tells how the factors of one group turn into those of another; only the
+of their own, as nothing says how the factors of one group turn into those of another; only the
 habit is shared.
 
 The draws here are where the search for factors starts. They decide what is measured, never what is

@@ -85,7 +85,7 @@ class WithCrowd(Protocol):
 
 @runtime_checkable
 class WithConcerns(Protocol):
-    """A method that can tell beforehand, by the rows, what its owner should know."""
+    """A method that can say beforehand, by the rows, what its owner should know."""
 
     def beforehand(self, table: Table) -> tuple[str, ...]:
         """What the owner should know before anything is spent.

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.arguments import keep, typed
+from shoal.arguments import keep, require_one_of, typed
 from shoal.chance import Chance
 from shoal.counts import Counts, group, smallest
 from shoal.data import free_memory
@@ -64,7 +64,7 @@ class Mondrian:
     ranges and only k-anonymity as model this keeps semantic k-anonymity. It takes a public
     hierarchy for every released column, all of which must be quasi-identifying.
 
-    `unit` is the identifying column that tells whose rows belong together: one row of each person
+    `unit` is the identifying column that says whose rows belong together: one row of each person
     is drawn, and only that is used.
     """
 
@@ -84,8 +84,8 @@ class Mondrian:
         splits: Literal["median", "middle"] = "median",
         unit: str | None = None,
     ) -> None:
-        _require_one_of("ranges", ranges, "boundary", "observed")
-        _require_one_of("splits", splits, "median", "middle")
+        require_one_of("ranges", ranges, "boundary", "observed")
+        require_one_of("splits", splits, "median", "middle")
         keep(
             self,
             models=conjunction(models),
@@ -150,7 +150,7 @@ class Mondrian:
         )
 
     def _nothing(self, job: Job) -> Release:
-        """No row, in columns of types that do not tell whether there were any."""
+        """No row, in columns of types that do not reveal whether there were any."""
         table = job.table
         counts = table.count(released(table), {})
         rows = counts.where(np.zeros(0, dtype=np.bool_))
@@ -161,12 +161,6 @@ class Mondrian:
             certify(table, self, job.promise, job.chance),
             Facts(records=table.rows, suppressed=table.rows, groups=0),
         )
-
-
-def _require_one_of(option: str, given: str, *known: str) -> None:
-    if given not in known:
-        takes = f"it takes {' or '.join(map(repr, known))}"
-        raise ParameterError("is unknown", takes, option=option, given=repr(given))
 
 
 def _visible(columns: Mapping[str, tuple[Sequence[str], npt.NDArray[Any]]]) -> int:
@@ -367,7 +361,7 @@ class Partition:
         ]
 
     def _middle(self, proposed: Proposal) -> Cuts:
-        """Cuts in the middle of what is left of the domain; a missing value is no part of it."""
+        """Cuts in the middle of what is left of the domain; a missing value is not part of it."""
         opened, axis = proposed.opened, proposed.axis
         low, high = self.low[opened, axis], self.high[opened, axis]
         last = high - (high == self.missing[axis])
@@ -402,7 +396,7 @@ class Partition:
         upto, at = climbed[median] - before_cell, heights[median]
         middle = median - starts + first
         if self.method.relaxed:
-            # Of those at the median, so many stay that the halves are even.
+            # Of those at the median, just enough stay to make the halves even.
             stay = half - (upto - at)
             tied = place == middle[local]
             goes = tied & ~_spread(tied, local, stay, at)

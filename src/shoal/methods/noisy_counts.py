@@ -65,7 +65,7 @@ class NoisyCounts:
         releases less
     levels: for columns with a hierarchy the level that they are generalised to, chosen without
         looking at the rows
-    unit: the identifying column that tells whose rows belong together; each person gives at most
+    unit: the identifying column that says whose rows belong together; each person gives at most
         `rows` of them
     counts: release each distinct row once, with a column `count`, instead of repeating it
 
@@ -253,7 +253,7 @@ class KDGS:
     Rows that fewer than k records share are not released.
 
     Keeps semantic k-anonymity, and no differential privacy: counts are exact. `unit` is the
-    identifying column that tells whose rows belong together: one row of each person is drawn, and
+    identifying column that says whose rows belong together: one row of each person is drawn, and
     only that is used.
 
     >>> from shoal import demo
@@ -407,6 +407,10 @@ ENTRY = Entry(
     generalises="released",
     needs_quasi=False,
     needs_hierarchies=False,
+    not_attacked=(
+        "differential privacy holds against someone who knows the algorithm and all other records, "
+        "which is proven (docs: proofs/noisy-counts)"
+    ),
 )
 
 KDGS_ENTRY = Entry(

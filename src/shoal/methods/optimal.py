@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 import numpy as np
 
-from shoal.arguments import keep, typed
+from shoal.arguments import keep, require_one_of, typed
 from shoal.chance import Chance
 from shoal.data.hierarchy.texts import ANY
 from shoal.data.schema import Role, Schema
@@ -72,7 +72,7 @@ class Optimal:
 
     `suppression` is the largest share of records that may be suppressed; `floor` and `ceiling`
     bound the levels of columns. `loss` is a loss model or its name. `suppressed` says whether
-    suppressed records are dropped or starred. `unit` is the identifying column that tells whose
+    suppressed records are dropped or starred. `unit` is the identifying column that says whose
     rows belong together: one row of each person is drawn, and only that is used.
     """
 
@@ -100,13 +100,7 @@ class Optimal:
             raise ParameterError(
                 "is unknown", f"known are {listed(LOSSES)}", option="loss", given=repr(loss)
             )
-        if suppressed not in ("drop", "star"):
-            raise ParameterError(
-                "is unknown",
-                "it takes 'drop' or 'star'",
-                option="suppressed",
-                given=repr(suppressed),
-            )
+        require_one_of("suppressed", suppressed, *get_args(Suppressed))
         keep(
             self,
             models=conjunction(models),

@@ -30,7 +30,7 @@ __all__ = ["RandomSample"]
 class RandomSample:
     """Each record unchanged, with the same probability, independently (Poisson sampling).
 
-    `unit` is the identifying column that tells whose rows belong together: one row of each person
+    `unit` is the identifying column that says whose rows belong together: one row of each person
     is drawn, and only that is used.
 
     >>> print(RandomSample("1/10").probability)
@@ -74,4 +74,8 @@ ENTRY = Entry(
     subset=True,
     needs_quasi=False,
     needs_hierarchies=False,
+    not_attacked=(
+        "records are released unchanged, so knowing the algorithm adds nothing; shoal assess says "
+        "how easily they are recognised"
+    ),
 )

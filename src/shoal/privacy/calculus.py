@@ -103,6 +103,11 @@ class SafePubParameters:
         """
         return rounded_down(1 - _Profile(self.epsilon, self.beta, self.definition).rest[1], 30)
 
+    @property
+    def is_usual(self) -> bool:
+        """Whether β is at most 1 − e^−ε, so that leaving a record out never needs a δ."""
+        return _within(self.epsilon, self.beta)
+
     def delta_at(self, epsilon: Epsilon | Exact) -> Fraction:
         """The δ that the same mechanism keeps at a larger ε, rounded up: the smoothness curve."""
         return delta_for(self.k, epsilon, self.definition, beta=self.beta)

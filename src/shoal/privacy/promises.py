@@ -73,7 +73,7 @@ _INSENSITIVE = "insensitive columns, which are released unchanged and count as k
 class DifferentialPrivacy:
     """(ε, δ)-differential privacy under a named definition, for a unit that is added or removed.
 
-    `unit` is "row", or the name of the column that tells whose rows belong together. With
+    `unit` is "row", or the name of the column that says whose rows belong together. With
     `semantic_k` the release keeps semantic k-anonymity as well. A δ of 0 makes both definitions the
     same.
 
@@ -412,7 +412,7 @@ people of the table whom it fits) among its generalisations that keep at least 0
     name: ClassVar[str] = "lowest risk"
     unprotected: ClassVar[tuple[str, ...]] = (
         _SEVERAL_ROWS,
-        "people who are recognised all the same: a low risk is not zero, "
+        "people who are recognised nevertheless: a low risk is not zero, "
         "and whoever is unlike all others keeps a high one",
         "which generalisation each record got, as that depends on the record: whoever knows the "
         "algorithm may rule out people who would have got another, and so sees smaller crowds "

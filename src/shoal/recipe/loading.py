@@ -150,11 +150,12 @@ def _no_choice(place: toml.Place, given: Any, context: Mapping[str, Any]) -> Rec
 
 
 def _contradictions(content: Content) -> Iterator[RecipeError]:
-    yield from _unknown_columns(content)
-    yield from _models(content)
-    yield from _levels(content)
-    yield from _people(content)
-    yield from _hierarchies(content)
+    """What sections say against each other."""
+    yield from _check_columns(content)
+    yield from _check_models(content)
+    yield from _check_levels(content)
+    yield from _check_people(content)
+    yield from _check_hierarchies(content)
     if content.output.neutralise and content.output.format != "csv":
         yield RecipeError(
             f"{content.output.format!r} has no cells to neutralise",
@@ -163,7 +164,8 @@ def _contradictions(content: Content) -> Iterator[RecipeError]:
         )
 
 
-def _unknown_columns(content: Content) -> Iterator[RecipeError]:
+def _check_columns(content: Content) -> Iterator[RecipeError]:
+    """Hierarchies and types of columns that have no role."""
     types = content.source.types
     for section, names in (("hierarchies", content.hierarchies), ("source.types", types)):
         for name in names:
@@ -175,7 +177,7 @@ def _unknown_columns(content: Content) -> Iterator[RecipeError]:
                 )
 
 
-def _models(content: Content) -> Iterator[RecipeError]:
+def _check_models(content: Content) -> Iterator[RecipeError]:
     """Models and methods that protect a column which is not sensitive."""
     sensitive = content.having(Role.SENSITIVE)
     method: Any = content.method
@@ -192,10 +194,10 @@ def _models(content: Content) -> Iterator[RecipeError]:
             )
 
 
-def _levels(content: Content) -> Iterator[RecipeError]:
+def _check_levels(content: Content) -> Iterator[RecipeError]:
     """Options for columns that are not generalised."""
     method: Any = content.method
-    released = _released(content)
+    released = content.released
     generalised, kind = content.having(Role.QUASI), "quasi-identifying column"
     by_hierarchy = entry_of(method.name).generalises == "released"
     if by_hierarchy:
@@ -218,14 +220,14 @@ def _levels(content: Content) -> Iterator[RecipeError]:
             )
 
 
-def _people(content: Content) -> Iterator[RecipeError]:
+def _check_people(content: Content) -> Iterator[RecipeError]:
     """A unit that does not tell people apart."""
     unit = getattr(content.method, "unit", None)
     if unit is None:
         return
     identifying = content.having(Role.IDENTIFYING)
     if unit not in identifying:
-        if unit in _released(content):
+        if unit in content.released:
             fix = "give it that role"
         elif identifying:
             fix = toml.suggestion(unit, identifying)
@@ -240,7 +242,7 @@ def _people(content: Content) -> Iterator[RecipeError]:
         )
 
 
-def _hierarchies(content: Content) -> Iterator[RecipeError]:
+def _check_hierarchies(content: Content) -> Iterator[RecipeError]:
     """Columns and hierarchies that the method needs and the recipe lacks."""
     method: Any = content.method
     entry = entry_of(method.name)
@@ -254,7 +256,7 @@ def _hierarchies(content: Content) -> Iterator[RecipeError]:
     if not entry.needs_hierarchies:
         return
     add = "add it with file = … or build = …"
-    generalised = any(name in content.hierarchies for name in _released(content))
+    generalised = any(name in content.hierarchies for name in content.released)
     if not entry.needs_quasi and not quasi and not generalised:
         yield RecipeError(
             "no released column has one to be generalised along", add, where="hierarchies"
@@ -266,7 +268,3 @@ def _hierarchies(content: Content) -> Iterator[RecipeError]:
                 add,
                 where=f"hierarchies.{toml.key(name)}",
             )
-
-
-def _released(content: Content) -> list[str]:
-    return [name for name, role in content.roles.items() if Role(role) is not Role.IDENTIFYING]

@@ -6,15 +6,14 @@ All of it is for the owner only: it reveals information about the input that no 
 is never written.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from shoal.errors import plural
 from shoal.exact.numbers import percent
 from shoal.zones import owner_only
 
-__all__ = ["Entered", "Facts", "KeptFacts"]
+__all__ = ["Entered", "Facts", "KeptFacts", "WithEarlier"]
 
 
 @owner_only
@@ -67,16 +66,33 @@ class KeptFacts(Facts):
 
 @owner_only
 @dataclass(frozen=True)
+class WithEarlier:
+    """What a ledger with a γ found out about a release together with earlier ones.
+
+    kept: whether γ is kept; None if that cannot be decided
+    why: in words that name nobody; empty if it is kept
+    entries: the earlier releases that show the same columns
+    unmet: values with a limit of their own that nothing shows
+    """
+
+    kept: bool | None
+    why: str
+    entries: tuple[int, ...]
+    unmet: tuple[str, ...]
+
+
+@owner_only
+@dataclass(frozen=True)
 class Entered:
     """Where a ledger has a release.
 
     number: of the ledger's entry
     other_data: whether the data is not that of the release before
-    together: what the ledger found out about this release together with earlier ones, if it has a γ
+    together: how it stands with earlier releases, if the ledger has a γ
     override: why it was released although γ is not kept, if it was
     """
 
     number: int
     other_data: bool
-    together: Mapping[str, Any] | None = None
+    together: WithEarlier | None = None
     override: str | None = None

@@ -6,16 +6,17 @@ Uses tables, `counts` and `lattice`; methods make their releases with it.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import require_one_of
 from shoal.counts import Codes, Counts, group
 from shoal.data.kinds import Key
 from shoal.data.sources import Suppressed
-from shoal.data.tables import Role, Table
-from shoal.errors import ColumnError, ParameterError
+from shoal.data.tables import Table
+from shoal.errors import ColumnError
 from shoal.lattice import Groups
 
 __all__ = ["COUNT", "GROUP", "Suppressed", "assemble", "grouping", "lay_out", "released"]
@@ -39,13 +40,7 @@ def assemble(
     ones, quasi-identifying values are the hierarchy's labels, rows are in the order of the released
     values.
     """
-    if suppressed not in ("drop", "star"):
-        raise ParameterError(
-            "is unknown",
-            "it takes 'drop' or 'star'",
-            option="suppressed",
-            given=repr(suppressed),
-        )
+    require_one_of("suppressed", suppressed, *get_args(Suppressed))
     lattice = groups.lattice
     levels = dict(zip(lattice.names, groups.node, strict=True))
     if kept.all():
@@ -93,14 +88,13 @@ def lay_out(
 
 
 def released(table: Table) -> list[str]:
-    """The columns that may be released, in the table's order: all but the identifying ones."""
-    names = [name for name in table.names if table.roles[name] is not Role.IDENTIFYING]
-    if not names:
+    """The columns that may be released, in the table's order; ColumnError if there are none."""
+    if not table.released:
         raise ColumnError(
             "every column is identifying, so nothing may be released",
             "give some column another role",
         )
-    return names
+    return list(table.released)
 
 
 def grouping(table: Table) -> list[str]:
@@ -109,6 +103,4 @@ def grouping(table: Table) -> list[str]:
     Where there are none, anything may be known about a person, and records share what is released
     of them.
     """
-    if table.quasi:
-        return list(table.quasi)
-    return [name for name in table.names if table.roles.get(name) is not Role.IDENTIFYING]
+    return list(table.quasi or table.released)

@@ -143,7 +143,7 @@ class JointCertificate:
             f"{views} of {people}{outside}",
             f"the register: SHA-256 {self.register}",
             f"possible tables: {self.tables}",
-            f"the surest one can be{bound}: {self.largest}",
+            f"highest probability of a value{bound}: {self.largest}",
             f"checked: {how}{sure}",
         ]
 
@@ -185,9 +185,9 @@ def certify(path: Place, *, gamma: Exact | None = None) -> JointCertificate:
         columns=sorted(columns),
         shown=shown,
         register=register,
-        people=len(views.names),
+        people=len(views.people),
         complete=views.complete,
-        views=len(views.shown),
+        views=len(views.views),
         tables=_tables(checked),
         largest=checked.largest_text,
         checked={"how": checked.how, "confidence": confidence},

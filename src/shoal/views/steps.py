@@ -199,7 +199,7 @@ def between(
     >>> list(between([0, 1], [2, 2], 2))
     [(0, 2), (1, 1)]
     """
-    # What the numbers from a place on amount to, at least and at most.
+    # The least and the largest sum of the numbers at each place and after it.
     low, high = [0], [0]
     for first, last in zip(reversed(least), reversed(most), strict=True):
         if first > last:

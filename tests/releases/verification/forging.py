@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -106,3 +106,28 @@ def put(place: str, value: Any) -> Change:
 
 def both(*changes: Change) -> Change:
     return lambda content: [change(content) for change in changes]
+
+
+def faults(
+    release: Release,
+    folder: Path,
+    change: Change = lambda content: None,
+    rows: Callable[[list[str]], list[str]] | None = None,
+    trees: Mapping[str, Hierarchy] | None = None,
+) -> list[str]:
+    """What verify finds in a release whose certificate, or whose rows, somebody changed."""
+    table = release.write(folder)
+    forge(folder / "certificate.json", change, table, rows)
+    return shoal.verify(folder / "certificate.json", table, trees)
+
+
+def without(place: str) -> Change:
+    """The change that drops what is at a place such as "levels.age"."""
+
+    def change(content: Content) -> None:
+        *path, last = place.split(".")
+        for key in path:
+            content = content[key]
+        del content[last]
+
+    return change

@@ -287,7 +287,7 @@ def _check_merging(findings: Problems, grid: _LevelColumns) -> None:
 
 
 def _check_meanings(findings: Problems, tree: "Hierarchy") -> None:
-    """Labels that a reader may take for other values than they cover; `texts` reads releases."""
+    """Labels that a reader may take for values that they do not cover; `texts` reads releases."""
     from shoal.data.hierarchy.texts import ANY
 
     root = tree.labels[-1][0]
@@ -314,7 +314,7 @@ def _check_meanings(findings: Problems, tree: "Hierarchy") -> None:
     if misread:
         findings.warn(
             "misleading label",
-            f"some labels read as other values than they cover: {_some(misread)}; rename them, so "
+            f"some labels read as values they do not cover: {_some(misread)}; rename them, so "
             "that nobody who reads a release without the hierarchy is misled",
         )
 

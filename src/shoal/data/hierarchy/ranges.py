@@ -130,7 +130,7 @@ def below(high: Decimal, high_in: bool = False) -> str:
 
 
 def above(low: Decimal, low_in: bool = True) -> str:
-    """Everything from a bound on: >=10, or >10."""
+    """Everything above a bound, with or without it: >=10, or >10."""
     sign = ">=" if low_in else ">"
     return f"{sign}{plain(low)}"
 

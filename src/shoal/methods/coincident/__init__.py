@@ -420,7 +420,7 @@ class _Ordered:
     def _shown(self, column: int, order: Ints, starts: Ints) -> tuple[list[str], Ints]:
         """What groups show of a column: texts, and the place of every group's among them.
 
-        Their halves are from starts on.
+        `starts` says where the halves of each begin.
         """
         axis = self.axes[column]
         texts = list[str]()
@@ -469,7 +469,7 @@ def _text_ranks(texts: Sequence[str]) -> Ints:
 def _in_words(text: str) -> tuple[list[str | int], str]:
     """A key that sorts texts by their words, and by the value of numbers in them.
 
-    Anyone can tell that order.
+    That order is public.
     """
     parts = enumerate(re.split("([0-9]+)", text))
     return [int(part) if at % 2 else part for at, part in parts], text

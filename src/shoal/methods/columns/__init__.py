@@ -360,7 +360,7 @@ class Columns:
             )
         if item in schema.hierarchies:
             raise ParameterError(
-                f"items are released as they are, so {item!r} takes no hierarchy",
+                f"items are released unchanged, so {item!r} takes no hierarchy",
                 "group them in a schema instead",
             )
         kind = schema.kinds[item]
@@ -638,5 +638,10 @@ ENTRY = Entry(
         "it releases groups of columns, each with parts of records, which cannot be compared with "
         "the input record by record; train what you need on the release, and test that on records "
         "of your own"
+    ),
+    not_compared="its rows are parts of records, each with the columns of one group",
+    not_attacked=(
+        "differential privacy holds against someone who knows the algorithm and all other records, "
+        "which is proven (docs: proofs/columns)"
     ),
 )

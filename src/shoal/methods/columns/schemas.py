@@ -108,7 +108,7 @@ def k_medoids(distance: Ints, groups: int) -> Groups:
             break
         medoids[place] = column
         medoids.sort()
-    own[medoids] = np.arange(groups)  # also where another medoid is no farther than itself
+    own[medoids] = np.arange(groups)  # also where another medoid is at distance 0
     members = [tuple(np.flatnonzero(own == place).tolist()) for place in range(groups)]
     return tuple(sorted(members))
 

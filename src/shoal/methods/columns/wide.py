@@ -20,6 +20,7 @@ from shoal.methods.columns.schemas import Groups, Ints, bought_association, cont
 from shoal.methods.noisy_counts import noisy
 from shoal.privacy.noise import NoisyCountParameters
 from shoal.releases.layout import COUNT
+from shoal.zones import owner_only
 
 __all__ = ["COLUMN_GROUP", "Drawn", "Laid", "NullableColumn", "Wide", "nullable"]
 
@@ -34,6 +35,7 @@ _RECORDS = 1 << 18
 """Whose choices are drawn together."""
 
 
+@owner_only
 @dataclass(frozen=True, eq=False)
 class Drawn:
     """The released columns; how many projections there were, and how many are released."""
@@ -43,6 +45,7 @@ class Drawn:
     released: int
 
 
+@owner_only
 @dataclass(frozen=True, eq=False)
 class NullableColumn:
     """A column at its level: its values there, and the code of each distinct value of the table.

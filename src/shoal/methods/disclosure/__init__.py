@@ -107,7 +107,7 @@ class Disclosure:
     rule: "permutations" goes down the path as long as all parts of all groups are safe whoever has
         which of a group's values; "first-safe" goes up until all groups are safe, which is allowed
         only where all groups that merge are alike
-    local: whether groups go down by themselves, parts that are too small staying behind together;
+    local: whether groups go down separately, parts that are too small staying behind together;
         for "permutations"
     floor: the levels where the path begins, 0 for columns that are not named
     unit: the identifying column that says whose rows belong together; one row of each person is
@@ -332,7 +332,7 @@ def _require_own_texts(name: str, tree: Hierarchy) -> None:
             if stands.setdefault(label, own) != own:
                 raise HierarchyError(
                     f"the hierarchy of column {name!r} has {label!r} at two levels for different "
-                    "values, so that groups that go down by themselves could not be told apart",
+                    "values, so groups that go down separately could not be told apart",
                     "give different things different names, or leave out `local`",
                 )
 
@@ -342,7 +342,7 @@ ENTRY = Entry(
     summary="one table of a path, the choice of which reveals nothing",
     draft=(
         'models = ["?"]  # such as "2-diversity of NAME"',
-        "local = false  # true: every group goes down the path by itself",
+        "local = false  # true: each group goes down the path separately",
         "# path = [NAME, [NAME, NAME]]  # which columns go up a level, step by step",
     ),
     as_views=AsViews(),

@@ -295,7 +295,7 @@ def backward(space: Space, predicate: Predicate) -> dict[Any, int]:
     """Algorithm 4.2, corrected: from the last schema to the first, split while all parts stay safe.
 
     Needs nested schemas and a predicate that is monotone and splits easily; the function is
-    p-optimal. Every class of states with one disclosure set is split by itself: what the paper
+    p-optimal. Every class of states with one disclosure set is split separately: what the paper
     prints splits all that is left at once, and may leave a state alone.
     """
     _require(space, predicate, "monotone", "split")

@@ -448,6 +448,10 @@ ENTRY = Entry(
     subset=True,
     generalises="released",
     needs_quasi=False,
+    not_attacked=(
+        "differential privacy holds against someone who knows the algorithm and all other records, "
+        "which is proven (docs: proofs/safepub)"
+    ),
     levels_note=(
         "safepub counts records that agree in all released columns, in a sample, so the groups "
         "of its release differ from these. Levels chosen by looking at this page reveal "

@@ -447,7 +447,7 @@ class DiscernibilityScore:
 
 
 @dataclass(frozen=True)
-class GroupCount:
+class GroupCountScore:
     """The number of groups, those on the ramp in part: Σ min(k, max(0, 2·size − k)), by 1/k."""
 
     name: ClassVar[str] = "groups"
@@ -464,7 +464,7 @@ class GroupCount:
 
 
 @dataclass(frozen=True)
-class Classification:
+class ClassificationScore:
     """How many records have their feature group's most frequent class: Σ max φ.
 
     It is added up over the columns to be predicted.
@@ -519,8 +519,8 @@ SCORES: dict[str, Score] = {
         IntensityScore(),
         DiscernibilityScore(),
         EntropyScore(),
-        GroupCount(),
-        Classification(),
+        GroupCountScore(),
+        ClassificationScore(),
     )
 }
 """Every score by its name."""

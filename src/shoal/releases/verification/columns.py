@@ -224,7 +224,7 @@ class Composition:
             goal = self.together.value(digits)
             heads = 1 / (1 + (-step).exp())
             lost = Decimal(0)
-            # So many coins tell the truth.
+            # The number of coins that are truthful.
             for truths in range(self.times + 1):
                 gain = (2 * truths - self.times) * step - goal
                 if gain > 0:

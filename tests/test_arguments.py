@@ -26,7 +26,7 @@ from shoal.views import Candidate, View, Views
 
 loose: Any = shoal  # which takes more than a type checker allows
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 FRAME = pl.DataFrame(
     {
         "name": [f"p{i}" for i in range(12)],

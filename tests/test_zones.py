@@ -4,14 +4,17 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 import shoal
 from shoal.measure.loss import LOSSES
+from shoal.methods.columns.wide import Drawn, NullableColumn
 from shoal.methods.optimal import search
 from shoal.studies.tradeoffs import tradeoff, tradeoff_of
+from shoal.zones import OWNER_ONLY
 
 loose: Any = shoal  # which takes more than a type checker allows
 
@@ -118,6 +121,13 @@ def test_a_release_shows_what_its_files_show(library: Any) -> None:
     assert str(release.facts.loss) not in repr(release)
     number, rows = release.certificate.number, len(release.table)
     assert repr(release) == f"<shoal.Release {number} by optimal: {rows:,} rows × 3 columns>"
+
+
+def test_what_a_method_keeps_of_the_rows_while_it_works_is_marked() -> None:
+    column = NullableColumn(("a",), np.zeros(1, dtype=np.uint8), listed=False)
+    drawn = Drawn({"column": (None, np.zeros(1, dtype=np.uint8))}, projections=3, released=1)
+    for thing in (column, drawn):
+        assert repr(thing).startswith(OWNER_ONLY), type(thing)
 
 
 def test_the_mark_comes_once() -> None:

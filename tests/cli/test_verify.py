@@ -3,11 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner, Result
 
 import shoal
 from shoal.cli.app import app
-from tests.releases.verification.forging import both, forge, put
+from tests.releases.verification.forging import both, forge, put, released
 
 RECIPE = """
 [source]
@@ -25,6 +26,13 @@ sex = {file = "sex.csv"}
 name = "sampling"
 probability = "1/2"
 """
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> tuple[Path, Path]:
+    """The certificate and the table of a release."""
+    path = released("fixed").write(tmp_path)
+    return tmp_path / "certificate.json", path
 
 
 def run(*arguments: object) -> Result:

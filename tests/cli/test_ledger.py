@@ -17,7 +17,6 @@ from shoal.errors import (
     Stopped,
 )
 from shoal.ledger import Ledger
-from shoal.privacy.promises import Promise
 from tests.ledger.private import Private, people, run, tree
 from tests.recipe.people import PEOPLE, RECIPE
 
@@ -167,8 +166,3 @@ def test_unknown_keys_of_the_section_are_told(folder: Path) -> None:
         "ledger.paths: unknown key; did you mean 'path'?"
         in run("recipe", "check", "recipe.toml").stderr
     )
-
-
-def test_a_promise_of_the_method_is_that_of_the_entry(ledger: Ledger) -> None:
-    promise: Promise = Private().promise(people().schema)
-    assert ledger.reserve(promise, "private", people()).facts.promise == promise.to_dict()
