@@ -144,6 +144,19 @@ def test_every_key_of_a_node_is_weighed(monkeypatch: pytest.MonkeyPatch, half: i
     assert found.tolist() == [sum(codes) for codes in product(*weights)]
 
 
+@pytest.mark.parametrize("place", range(3))
+def test_keys_are_weighed_where_only_one_large_axis_has_several_values(
+    monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    """There is nothing to halve then, whatever the size."""
+    monkeypatch.setattr(module, "HALF", 3)
+    cards = [1, 1, 1]
+    cards[place] = 10
+    weights = weights_of(cards)
+    found = an_example().weigh_keys(np.arange(10), weights, cards)
+    assert found.tolist() == [sum(codes) for codes in product(*weights)]
+
+
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=6))
 def test_the_middle_leaves_the_fewest_cells(cards: list[int]) -> None:
     def cells(split: int) -> int:

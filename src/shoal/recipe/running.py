@@ -155,10 +155,15 @@ class Recipe:
         """The source, read, with its roles and hierarchies."""
         return self.read(self.source, {role: self.having(role) for role in Role})
 
-    def people(self) -> Table:
-        """The source as others may know it: its quasi-identifying columns. No other one is read."""
+    def people(self, besides: Iterable[str] = ()) -> Table:
+        """The source as others may know it: its quasi-identifying columns. No other one is read.
+
+        besides: columns that are read too, with their roles
+        """
         known = self.having(Role.QUASI)
-        return self.read(self.source, {Role.QUASI: known}, known, known)
+        names = [*known, *besides]
+        roles = {role: [name for name in self.having(role) if name in names] for role in Role}
+        return self.read(self.source, roles, names, names)
 
     def read(
         self,
