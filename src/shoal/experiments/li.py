@@ -70,7 +70,7 @@ def _noise(setting: Setting) -> Findings:
     for place, (title, varied, cases) in enumerate(settings):
         rows: list[Row] = []
         for case in setting.each(cases, "noise"):
-            parameters = noisy_count_parameters(*case)
+            parameters = noisy_count_parameters(*case, "probabilistic")
             name = str(case[place])
             rows += [(name, count, _level(parameters, count)) for count in counts]
         head = (varied, "records", "noise level")
@@ -105,7 +105,7 @@ def _thresholds() -> Panel:
     """At how many records rows are released, beside what the paper prints."""
     rows: list[Row] = []
     for (epsilon, delta, k), printed in PRINTED.items():
-        parameters = noisy_count_parameters(epsilon, delta, k)
+        parameters = noisy_count_parameters(epsilon, delta, k, "probabilistic")
         standard = noisy_count_parameters(epsilon, delta, k, "standard")
         chance = float(parameters.chance(printed))
         rows.append((epsilon, delta, k, printed, chance, parameters.half, standard.half))
@@ -131,7 +131,7 @@ def _users(setting: Setting) -> Findings:
     else:
         every = given(setting.table).among(100)
         most = round(every.people / max(shares))
-    parameters = noisy_count_parameters(EPSILON, DELTA, K)
+    parameters = noisy_count_parameters(EPSILON, DELTA, K, "probabilistic")
     # The people in random order, of whom the first ones are taken.
     order = np.random.default_rng(setting.seed).permutation(every.people)
     rows: list[Row] = []
