@@ -76,7 +76,7 @@ def errata(epsilon: str, delta: str, k: int, last: int) -> list[Decimal]:
 def test_chances_are_those_of_the_paper_to_twelve_digits(epsilon: str, k: int, delta: str) -> None:
     with localcontext(prec=60):
         expected = printed(epsilon, delta, k, 200)
-        found = noisy_count_parameters(epsilon, delta, k)
+        found = noisy_count_parameters(epsilon, delta, k, "probabilistic")
         for i, chance in enumerate(expected):
             exact = Fraction(chance)
             assert found.chance(i) <= exact + Fraction(1, 10**55)
@@ -104,11 +104,15 @@ def test_the_standard_definition_releases_more_than_the_errata_and_the_paper_ask
 
 def test_rows_are_released_from_as_many_records_on_as_the_errata_say() -> None:
     assert [
-        noisy_count_parameters("ln(5)", delta, 10).half for delta in ("1e-3", "1e-5", "1e-7")
+        noisy_count_parameters("ln(5)", delta, 10, "probabilistic").half
+        for delta in ("1e-3", "1e-5", "1e-7")
     ] == [18, 24, 30]
-    assert [noisy_count_parameters("ln(5)", "1e-5", k).half for k in (3, 20)] == [17, 34]
-    assert noisy_count_parameters(1, "1e-5", 10).half == 32
-    found = noisy_count_parameters(1, "1e-5", 10)
+    assert [noisy_count_parameters("ln(5)", "1e-5", k, "probabilistic").half for k in (3, 20)] == [
+        17,
+        34,
+    ]
+    assert noisy_count_parameters(1, "1e-5", 10, "probabilistic").half == 32
+    found = noisy_count_parameters(1, "1e-5", 10, "probabilistic")
     assert [f"{float(found.chance(i)):.6f}" for i in (35, 36)] == ["0.980023", "0.992651"]
 
 
@@ -238,7 +242,7 @@ def test_an_epsilon_too_small_for_noise_to_be_drawn_is_refused_by_the_promise() 
 
 
 def test_a_k_that_would_fill_the_memory_is_refused() -> None:
-    assert noisy_count_parameters(1, "1e-5", 1_000_000).half == 1_000_022
+    assert noisy_count_parameters(1, "1e-5", 1_000_000, "probabilistic").half == 1_000_022
     with pytest.raises(ParameterError, match="1 to 1000000"):
         noisy_count_parameters(1, "1e-5", 10**10)
 
@@ -374,7 +378,7 @@ def test_a_lost_delta_that_is_left_out_is_found(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_counts_are_drawn_with_these_chances_and_this_noise() -> None:
-    found = noisy_count_parameters(1, "1e-2", 4)
+    found = noisy_count_parameters(1, "1e-2", 4, "probabilistic")
     draws = 40_000
     for i in (4, 6, 9, 14):
         released = noisy(np.full(draws, i), found, Seeded(i))
@@ -408,7 +412,7 @@ def test_means_and_errors_are_those_of_the_law(
 
 
 def test_the_printed_mean_is_another() -> None:
-    found = noisy_count_parameters(1, "1e-5", 10)
+    found = noisy_count_parameters(1, "1e-5", 10, "probabilistic")
     r = 2.718281828459045**-0.5
     printed_mean = float(found.chance(10)) * (10 + r**11 / (1 - r**2))
     assert float(found.expected(10)[0]) > printed_mean * 1.09

@@ -33,7 +33,15 @@ def explain(  # noqa: PLR0913  typer reads the options from the signature
     definition: Annotated[
         Literal["probabilistic", "standard"],
         typer.Option(help="What epsilon and delta mean together; the first is stronger."),
-    ] = "probabilistic",
+    ] = "standard",
+    beta: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="The chance that a record is drawn; auto: by --people.",
+            show_default="1 - e^-epsilon",
+        ),
+    ] = None,
     split: Annotated[
         str,
         typer.Option(
@@ -85,10 +93,12 @@ def explain(  # noqa: PLR0913  typer reads the options from the signature
         raise ParameterError(
             "goes with --counts and --definition standard", "give both", option="columns"
         )
+    if beta is not None and counts is not None:
+        raise ParameterError("does not go with --counts", "leave out one", option="beta")
     explanation: explaining.Explanation | explaining.CountExplanation
     if counts is None:
         explanation = explaining.explain(
-            epsilon, delta, definition, split=share, rows=rows, people=people
+            epsilon, delta, definition, split=share, beta=beta, rows=rows, people=people
         )
         pages = _pages(explanation)
     else:

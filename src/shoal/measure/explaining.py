@@ -6,13 +6,20 @@ Uses `privacy`.
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sinh
-from typing import Any
+from typing import Any, Literal
 
 from shoal.arguments import typed
 from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, fraction, short, whole
-from shoal.privacy.calculus import Definition, delta_concern, per_row, safepub_parameters
+from shoal.privacy.calculus import (
+    AUTO,
+    Definition,
+    chosen_parameters,
+    delta_concern,
+    per_row,
+    safepub_parameters,
+)
 from shoal.privacy.neighbours import Mechanism, Replacement, replaced
 from shoal.privacy.noise import (
     NoisyCountParameters,
@@ -46,6 +53,7 @@ class Explanation:
     delta_row: the δ of every row
     k: how many drawn rows must look the same
     beta: the chance that a row is drawn
+    is_usual: whether that is at most 1 − e^−ε
     crowd: about how many rows of the table must look the same
     odds: the factor by which a conclusion may become more or less likely
     concern: what is wrong with δ for that many people, if anything
@@ -59,6 +67,7 @@ class Explanation:
     delta_row: Fraction
     k: int
     beta: Fraction
+    is_usual: bool
     gamma: Fraction
     odds: float
     smoothness: tuple[Smoothness, ...]
@@ -67,7 +76,7 @@ class Explanation:
     @property
     def replacement(self) -> Replacement:
         """What is kept where one row, or person, is replaced by another."""
-        return _replacement(self.promise, "sample")
+        return _replacement(self.promise, "sample" if self.is_usual else "counts")
 
     @property
     def crowd(self) -> float:
@@ -115,20 +124,22 @@ class Explanation:
 def explain(
     epsilon: Epsilon | Exact,
     delta: Exact,
-    definition: Definition = "probabilistic",
+    definition: Definition = "standard",
     *,
     split: Exact = Fraction(9, 10),
+    beta: Exact | Literal["auto"] | None = None,
     rows: int = 1,
     people: int | None = None,
 ) -> Explanation:
     """What ε and δ mean for one person in a SafePub release.
 
     split: the share of ε for the anonymisation; the rest is for the search
+    beta: the chance that a record is drawn; "auto": chosen by the number of people
     rows: how many rows of each person are used
     people: how many people the table is publicly known to have
 
     >>> explain(1, "1e-6").k
-    73
+    56
     """
     share = fraction(split, "split", 0, 1)
     if not share:
@@ -141,7 +152,16 @@ def explain(
     promise = _promise(epsilon, delta, definition, rows)
     each, delta_row = per_row(epsilon, delta, rows)
     anonymisation = each * share
-    parameters = safepub_parameters(anonymisation, delta_row, definition)
+    if beta != AUTO:
+        parameters = safepub_parameters(anonymisation, delta_row, definition, beta=beta)
+    elif people is not None:
+        parameters = chosen_parameters(anonymisation, delta_row, definition, people * rows)
+    else:
+        raise ParameterError(
+            "'auto' is chosen by the number of people",
+            "give `people` if that is public, or a number",
+            option="beta",
+        )
     curve = []
     for factor in CURVE:
         larger = anonymisation * factor
@@ -155,6 +175,7 @@ def explain(
         delta_row=delta_row,
         k=parameters.k,
         beta=parameters.beta,
+        is_usual=parameters.is_usual,
         gamma=parameters.gamma,
         odds=float(Epsilon.of(epsilon).exponential()[1]),
         smoothness=tuple(curve),
@@ -220,7 +241,7 @@ def explain_counts(
     epsilon: Epsilon | Exact,
     delta: Exact,
     k: int,
-    definition: Definition = "probabilistic",
+    definition: Definition = "standard",
     *,
     columns: int | None = None,
     rows: int = 1,

@@ -18,7 +18,8 @@ from shoal.privacy.calculus import Definition, definition_of, delta_of
 __all__ = ["Mechanism", "Replacement", "replaced"]
 
 Mechanism = Literal["any", "counts", "sample"]
-"""What is known of a method: nothing, that it is noisy counts, or that it samples as SafePub does.
+"""What is known of a method: nothing, that it is noisy counts, or that it samples as SafePub does
+with a chance of at most 1 − e^−ε.
 
 The last two are about single records, not about people with several rows.
 """
@@ -51,15 +52,16 @@ class Replacement:
 def replaced(
     epsilon: Epsilon | Exact,
     delta: Exact,
-    definition: Definition = "probabilistic",
+    definition: Definition = "standard",
     *,
     mechanism: Mechanism = "any",
 ) -> Replacement:
     """What (ε, δ) for adding or removing a record promises where one is replaced by another.
 
     ε is doubled. δ becomes (1 + e^ε)δ for any method, and no method-independent bound is smaller.
-    It stays δ for sampling, and for noisy counts by the probabilistic definition; by the standard
-    one it is 1 − (1 − δ)² for these and for columns. Rounded up in the twelfth digit.
+    It stays δ for sampling with a chance of at most 1 − e^−ε, and for noisy counts by the
+    probabilistic definition; by the standard one it is 1 − (1 − δ)² for these, for columns, and for
+    sampling with a larger chance. Rounded up in the twelfth digit.
 
     >>> print(replaced("ln(2)", "1e-6", "standard").statement)
     (ln(4), 3e-6) where one record is replaced by another, instead of added or removed

@@ -94,7 +94,7 @@ class NoisyCountParameters:
 
         A row that is not released counts 0. It is w_i(i + r^(i−k+1) / (1 − r²)).
 
-        >>> low, high = noisy_count_parameters(1, "1e-5", 10).expected(36)
+        >>> low, high = noisy_count_parameters(1, "1e-5", 10, "probabilistic").expected(36)
         >>> print(f"{float(low):.6f}", high - low < Fraction(1, 10**20))
         35.735427 True
         """
@@ -143,11 +143,11 @@ class NoisyCountParameters:
 
 @typed
 def noisy_count_parameters(
-    epsilon: Epsilon | Exact, delta: Exact, k: int, definition: Definition = "probabilistic"
+    epsilon: Epsilon | Exact, delta: Exact, k: int, definition: Definition = "standard"
 ) -> NoisyCountParameters:
     """How to release counts of at least k so that all of them together keep (ε, δ).
 
-    >>> counts = noisy_count_parameters(1, "1e-5", 10)
+    >>> counts = noisy_count_parameters(1, "1e-5", 10, "probabilistic")
     >>> print(counts.scale, counts.half, f"{float(counts.chance(35)):.6f}")
     2 32 0.980023
     """

@@ -263,6 +263,7 @@ _EPSILON = 'a number such as 0.5, or a text such as "ln(2)"'
 _WRITTEN: dict[object, Any] = {
     Exact: Number,
     Exact | None: Number | None,
+    Exact | Literal["auto"] | None: Number | None,
     Epsilon | Exact: Annotated[Any, _written_as(int | float | str, _EPSILON)],
     Mapping[str, Exact]: dict[str, Number],
     Mapping[str, Exact] | None: dict[str, Number] | None,
