@@ -22,8 +22,8 @@ from time import process_time
 import numpy as np
 
 from bench.__main__ import Cells, Printed
-from shoal.audit.model import Strategy, members
 from shoal.audit.cells import Constraint
+from shoal.audit.model import Strategy, members
 from shoal.audit.polytope import free
 from shoal.audit.sums import Sums, SumState
 
