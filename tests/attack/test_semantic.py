@@ -490,7 +490,7 @@ def test_laws_of_methods_that_sample_are_exact_without_a_cut() -> None:
     assert breach(sample, DOMAIN[1:], 3, 3) is not None
     shown = breach(releases(RandomSample("1/3"), letters(), 0), DOMAIN[:2], 2, 2, epsilon=100)
     assert shown is not None
-    assert (shown.present, shown.absent) in ((THIRD, 0), (1 - THIRD, 1))
+    assert (shown.present, shown.absent) in ((THIRD, Fraction(0)), (1 - THIRD, Fraction(1)))
 
 
 def test_what_a_cut_leaves_out_may_be_anything() -> None:

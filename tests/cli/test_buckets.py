@@ -97,3 +97,34 @@ probability = 0.5
     refused = CliRunner().invoke(app, ["limits", str(recipe)])
     assert refused.exit_code == 2
     assert "the method 'sampling' has no limits; use 'buckets'" in refused.stderr
+
+
+def test_limits_names_what_is_too_frequent_among_people_who_agree(tmp_path: Path) -> None:
+    rows = "a,flu\n" * 3 + "a,cold\n" + "b,cold\n" * 2 + "b,flu\n" * 2
+    (tmp_path / "people.csv").write_text(f"town,ill\n{rows}")
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(
+        """[source]
+path = "people.csv"
+[roles]
+town = "quasi"
+ill = "sensitive"
+[hierarchies.town]
+build = "suppress"
+values = ["a", "b"]
+[method]
+name = "buckets"
+column = "ill"
+limits = { values = { flu = 0.7 }, others = 0.5 }
+within = { town = 0 }
+"""
+    )
+    shown = CliRunner().invoke(app, ["limits", str(recipe)], env={"COLUMNS": "80"})
+    assert shown.exit_code == 0, shown.output
+    (row,) = [line for line in shown.stdout.splitlines() if line.startswith("town a")]
+    assert row.split() == ["town", "a", "flu", "75", "%", "70", "%"]
+    assert "No buckets of people who agree can keep these limits." in shown.stdout
+    plain = json.loads(CliRunner().invoke(app, ["limits", str(recipe), "--json"]).stdout)
+    assert [each["value"] for each in plain["blocked"]] == ["flu"]
+    assert plain["blocked"][0]["agree"] == {"town": "a"}
+    assert not plain["holds"]

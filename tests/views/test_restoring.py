@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bench.heart import violated
 from shoal.errors import InputError, ParameterError
+from shoal.experiments.heart import violated
 from shoal.views import (
     OUTSIDE,
     Candidate,

@@ -1,6 +1,6 @@
 """`shoal count`: what those who get a release of buckets can read off it; `shoal limits`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +21,8 @@ from shoal.errors import ParameterError, listed, plural
 from shoal.zones import NOTICE
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from shoal.studies.limit_curves import LimitReport, ValueLimit
 
 __all__ = ["count", "limits"]
@@ -148,12 +150,25 @@ def limits(recipe: options.RecipeFile, json: options.Json = False) -> None:
         NOTICE,
         title(f"Limits of {report.column}"),
         rows_of(["value", "share", "limit", ""], *rows),
+        *_blocks(report),
         "",
         _verdict(report),
         *report.concerns,
         "",
         NOTICE,
     )
+
+
+def _blocks(report: "LimitReport") -> "Iterator[RenderableType]":
+    """The values that prevent buckets of people who agree in some columns."""
+    if not report.blocked:
+        return
+    yield title("Too frequent among people who agree")
+    rows = []
+    for block in report.blocked:
+        agree = ", ".join(f"{name} {value}" for name, value in block.agree.items())
+        rows.append([agree, block.value or "missing", percent(block.share), percent(block.limit)])
+    yield rows_of(["people", "value", "share", "limit"], *rows)
 
 
 def _note(value: "ValueLimit") -> str:
@@ -172,4 +187,6 @@ def _verdict(report: "LimitReport") -> str:
             f"No buckets can keep these limits: {plural(preventing, 'value')} with a larger share "
             "of the table than its limit."
         )
+    if report.blocked:
+        return "No buckets of people who agree can keep these limits."
     return "Buckets of some size can keep these limits."

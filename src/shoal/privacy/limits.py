@@ -16,7 +16,15 @@ from shoal.errors import InfeasibleError, InputError, ParameterError, plural
 from shoal.exact.numbers import Exact, fraction, printed, whole
 from shoal.privacy.promises import of_people, unit_of, unit_part
 
-__all__ = ["BucketLimits", "DiversityRange", "Eligibility", "LimitClass", "Limits", "Linear"]
+__all__ = [
+    "BlockedValue",
+    "BucketLimits",
+    "DiversityRange",
+    "Eligibility",
+    "LimitClass",
+    "Limits",
+    "Linear",
+]
 
 Value = Key | None
 """A sensitive value; None is the missing one."""
@@ -276,12 +284,25 @@ class Limits:
         return parts
 
 
+class BlockedValue(NamedTuple):
+    """A value with a larger share of a block of people than its limit.
+
+    `agree` is what the people of the block have in common, by column.
+    """
+
+    agree: Mapping[str, str]
+    value: Value
+    share: Fraction
+    limit: Fraction
+
+
 @dataclass(frozen=True)
 class Eligibility:
     """Whether buckets can keep limits, and what about them deserves a warning.
 
-    They can if no value has a larger share of the table than its limit. Which values prevent it is
-    for the owner: neither the text nor the error nor the concerns of this object contain them.
+    They can if no value has a larger share of the table than its limit, nor of any block of people
+    who share buckets. Which values prevent it is for the owner: neither the text nor the error nor
+    the concerns of this object contain them.
 
     >>> eligibility = Limits.formula("0.5", "0.1").eligibility({"HIV": 2, "flu": 98})
     >>> eligibility.holds, eligibility.preventing
@@ -307,9 +328,12 @@ class Eligibility:
     shares: dict[Value, tuple[Fraction, Fraction]] = field(default_factory=dict)
     """All values that occur, each with its share of the table and its limit."""
 
+    blocked: tuple[BlockedValue, ...] = ()
+    """What prevents buckets within blocks of people, where these are asked for."""
+
     @property
     def holds(self) -> bool:
-        return not self.preventing
+        return not self.preventing and not self.blocked
 
     def __repr__(self) -> str:
         return f"Eligibility(holds={self.holds})"
@@ -323,8 +347,7 @@ class Eligibility:
             raise InfeasibleError(
                 "some value has a larger share of the table than its limit, "
                 "so no buckets can keep that limit",
-                "raise the limits of frequent values; `shoal limits` shows you which, and so does "
-                "`Buckets.eligibility`",
+                "raise the limits of frequent values: `shoal limits` shows the owner which",
             )
 
     @property

@@ -627,9 +627,9 @@ def _judged_apart(
 
     Nothing is lost but who of a bucket has which of its values.
     """
-    frame, form = _released(release)
-    mark = form.mark
-    people = _shown(table, frame, {}, mark)
+    views = entry_of(release.certificate.method).as_views
+    mark = None if views is None else views.mark
+    people = _shown(table, release.table, {}, mark)
     if people.rows > table.rows:
         raise _foreign()
     columns = [_read(table, people, name, {}) for name in people.names if name != mark]

@@ -5,7 +5,7 @@ written beside a release. Uses `measure` and gives values like those of `curves`
 and experiments use it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, get_args
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SOLVERS",
     "THETAS",
+    "BlockLimit",
     "LimitCurve",
     "LimitPoint",
     "LimitReport",
@@ -148,12 +149,27 @@ class ValueLimit:
 
 @owner_only
 @dataclass(frozen=True)
+class BlockLimit:
+    """A value that prevents buckets within a block of people, who `agree` in some columns."""
+
+    agree: Mapping[str, str] = field(repr=False)
+    value: str = field(repr=False)
+    share: float
+    limit: float
+
+
+@owner_only
+@dataclass(frozen=True)
 class LimitReport:
-    """Every sensitive value of a table, those that prevent buckets first, then by share."""
+    """Every sensitive value of a table, those that prevent buckets first, then by share.
+
+    `blocked` are those that do within blocks of people only, where buckets are made of such.
+    """
 
     column: str
     holds: bool
     values: tuple[ValueLimit, ...]
+    blocked: tuple[BlockLimit, ...]
     concerns: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -173,9 +189,13 @@ def limits_of(table: Table, method: Any) -> LimitReport:
         raise ParameterError(f"the method {method.name!r} has no limits", f"use {listed(others)}")
     eligible = method.eligibility(table)
     kind = table.kind(method.column)
+
+    def text(value: Any) -> str:
+        return "" if value is None else kind.text(value)
+
     values = [
         ValueLimit(
-            value="" if value is None else kind.text(value),
+            value=text(value),
             share=float(share),
             limit=float(limit),
             prevents=value in eligible.preventing,
@@ -183,7 +203,17 @@ def limits_of(table: Table, method: Any) -> LimitReport:
         for value, (share, limit) in eligible.shares.items()
     ]
     values.sort(key=lambda value: (not value.prevents, -value.share, value.value))
-    return LimitReport(method.column, eligible.holds, tuple(values), eligible.concerns)
+    blocked = [
+        BlockLimit(each.agree, text(each.value), float(each.share), float(each.limit))
+        for each in eligible.blocked
+    ]
+    return LimitReport(
+        column=method.column,
+        holds=eligible.holds,
+        values=tuple(values),
+        blocked=tuple(blocked),
+        concerns=eligible.concerns,
+    )
 
 
 @typed

@@ -30,7 +30,7 @@ from shoal.methods.buckets.problem import fitting
 from shoal.methods.buckets.settings import Search, Setting, Solver
 from shoal.methods.entry import AsViews, Entry
 from shoal.methods.method import Progress, begin
-from shoal.privacy.limits import BucketLimits, Eligibility, Limits
+from shoal.privacy.limits import BlockedValue, BucketLimits, Eligibility, Limits
 from shoal.releases.certificate import Certificate, certify
 from shoal.releases.facts import Facts
 from shoal.releases.layout import COUNT, released
@@ -204,7 +204,38 @@ class Buckets:
         """
         values = table.count([self.column], {})
         occurring = dict(zip(table.keys(self.column), values.count.tolist(), strict=True))
-        return self.promise(table.schema).limits.eligibility(occurring)
+        eligible = self.promise(table.schema).limits.eligibility(occurring)
+        if not self.within:
+            return eligible
+        return replace(eligible, blocked=tuple(self._blocked(table, eligible)))
+
+    def _blocked(self, table: Table, eligible: Eligibility) -> Iterator[BlockedValue]:
+        """The values with too large a share of some block, block by block."""
+        people = _Records.of(table, self.column)
+        block, blocks = self._blocks(people, table, table.schema)
+        keys = table.keys(self.column)
+        run = block * len(keys) + people.values
+        inside = np.bincount(run, people.rows.count, blocks * len(keys))
+        inside = inside.reshape(blocks, len(keys)).astype(np.int64)
+        # Some row of every block, by which it is described.
+        _, first = np.unique(block, return_index=True)
+        for number, counts in enumerate(inside):
+            total = int(counts.sum())
+            for value, count in zip(keys, counts.tolist(), strict=True):
+                share = Fraction(count, total)
+                limit = eligible.shares[value][1]
+                if share > limit:
+                    agree = self._agree(people, table, int(first[number]))
+                    yield BlockedValue(agree, value, share, limit)
+
+    def _agree(self, people: "_Records", table: Table, row: int) -> dict[str, str]:
+        """What the people of a block have in common, by one of its rows."""
+        agree = {}
+        for name, level in (self.within or {}).items():
+            tree = table.hierarchy(name)
+            leaf = table.leaf_of(name)[people.rows.column(name)[row]]
+            agree[name] = tree.labels[level][tree.maps[level][leaf]]
+        return agree
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None

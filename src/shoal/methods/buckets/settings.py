@@ -364,7 +364,7 @@ def _eligible(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
         raise InfeasibleError(
             "some value has a larger share of the table than its limit, "
             "so no buckets can keep that limit",
-            "raise the limits of frequent values",
+            "raise the limits of frequent values: `shoal limits` shows the owner which",
         )
     return occurring
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from shoal.arguments import keep, typed, typed_but
 from shoal.chance import Chance
 from shoal.counts import Counts
+from shoal.data.commitments import KEY_BYTES, OpenedTable, commitment
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.people import require_once
 from shoal.data.schema import Schema
@@ -63,7 +64,8 @@ class PersonalFacts(Facts):
 
     `lowest_risk` is the mean risk that the exact solver reaches, where another was asked for and
     that can be known. `seen` is what someone makes of the release who knows the algorithm, where
-    that does not take another search by a heuristic.
+    that does not take another search by a heuristic. `register_key` opens the commitment to the
+    register, which is on the certificate.
     """
 
     risk: float
@@ -72,6 +74,7 @@ class PersonalFacts(Facts):
     nodes: int
     lowest_risk: float | None = None
     seen: Recognition | None = None
+    register_key: str | None = None
 
     def figures(self) -> Iterator[str]:
         lowest = ""
@@ -83,6 +86,11 @@ class PersonalFacts(Facts):
         )
         if self.seen is not None and self.records:
             yield str(self.seen)
+        if self.register_key is not None:
+            yield (
+                f"key of the register's commitment: {self.register_key} (keep it; with the "
+                "register it shows in which one people were counted)"
+            )
 
 
 @typed
@@ -240,7 +248,13 @@ class Personal:
             progress = _after(job.progress, "finding who is left")
             facts = replace(facts, seen=recognition(people, job.chance, progress, known))
         released = lay_out(job.table, people.shown(people.levels(chosen)), people.rows)
-        certificate = certify(job.table, self, job.promise, job.chance, whole=True)
+        derived = {}
+        if self.register is not None:
+            opened = OpenedTable(self.register, job.chance.bytes(KEY_BYTES).hex())
+            kinds = {name: job.table.kind(name) for name in job.table.quasi}
+            derived["register_commitment"] = commitment(opened, kinds)
+            facts = replace(facts, register_key=opened.key)
+        certificate = certify(job.table, self, job.promise, job.chance, derived=derived, whole=True)
         return Release(released, certificate, facts)
 
     def sums(
