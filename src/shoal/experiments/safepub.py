@@ -16,7 +16,7 @@ import numpy as np
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.data.tables import Table
-from shoal.experiments.experiment import Cell, Experiment, Findings, Panel, Plot, Setting
+from shoal.experiments.experiment import Cell, Experiment, Findings, Panel, Plot, RunSetting
 from shoal.experiments.tables import census
 from shoal.lattice import Node
 from shoal.measure.utility import classification
@@ -54,7 +54,7 @@ class _Field:
     floor: Mapping[str, int]
 
     @classmethod
-    def of(cls, setting: Setting, quick: int = 6_000) -> "_Field":
+    def of(cls, setting: RunSetting, quick: int = 6_000) -> "_Field":
         if setting.table is not None:
             return cls(setting.table, {})
         return cls(census(setting.of(quick, 30_000)), setting.of(LEFT_OUT, {}))
@@ -107,7 +107,7 @@ def _silent(done: int, total: int, what: str) -> None:
 # Parameters
 
 
-def _parameters(setting: Setting) -> Findings:
+def _parameters(setting: RunSetting) -> Findings:
     """k and β over ε and δ, under both definitions."""
     epsilons = setting.of(("0.1", "0.5", "1", "1.5", "2"), tuple(f"{i / 10}" for i in range(1, 21)))
     deltas = tuple(f"1e-{power}" for power in range(4, 9))
@@ -145,7 +145,7 @@ def _crowds(chances: Sequence[float]) -> Iterator[tuple[Cell, ...]]:
             yield beta, epsilon, found.k, float(found.k / found.beta)
 
 
-def _smoothness(setting: Setting) -> Findings:
+def _smoothness(setting: RunSetting) -> Findings:
     """δ′ over ε′ ≥ 1 for the parameters of ε = 1."""
     further = setting.of(("1", "1.5", "2"), tuple(f"{1 + i / 10}" for i in range(11)))
     rows: Rows = []
@@ -167,7 +167,7 @@ def _smoothness(setting: Setting) -> Findings:
 # What releases keep
 
 
-def _kept(setting: Setting) -> Findings:
+def _kept(setting: RunSetting) -> Findings:
     """Records kept over ε, at three degrees of generalisation."""
     field = _Field.of(setting, 20_000)
     counts, records = field.counts, field.table.rows
@@ -227,7 +227,7 @@ def _quality(scores: HardScores, nodes: Sequence[Node]) -> dict[Node, float]:
     return {node: (score - low) / max(high - low, 1e-9) for node, score in found.items()}
 
 
-def _score_distribution(setting: Setting) -> Findings:
+def _score_distribution(setting: RunSetting) -> Findings:
     """How scores are distributed, and what one draw by the exponential mechanism gives."""
     field = _Field.of(setting)
     spread: Rows = []
@@ -270,7 +270,7 @@ def _score_distribution(setting: Setting) -> Findings:
     )
 
 
-def _steps(setting: Setting) -> Findings:
+def _steps(setting: RunSetting) -> Findings:
     """The quality of what is found, over steps and the ε of the search."""
     field = _Field.of(setting)
     steps = setting.of((10, 100), (1, 10, 30, 100, 300))
@@ -291,7 +291,7 @@ def _steps(setting: Setting) -> Findings:
 
 
 def _steps_of(
-    setting: Setting, field: _Field, name: str, split: Fraction, steps: Sequence[int]
+    setting: RunSetting, field: _Field, name: str, split: Fraction, steps: Sequence[int]
 ) -> Rows:
     searching = float(1 - split)
     select = field.method(score=name, split=split)
@@ -351,7 +351,7 @@ def _left(nodes: Candidates, sample: Counts, k: int) -> dict[str, dict[Node, flo
     return left
 
 
-def _baselines(setting: Setting) -> Findings:
+def _baselines(setting: RunSetting) -> Findings:
     """What is lost by SafePub and by the paper's baselines, by every model."""
     field = _Field.of(setting)
     counts = field.counts
@@ -407,7 +407,7 @@ def _predicting(field: _Field, name: str, epsilon: Any = 1, **options: Any) -> S
     return SafePub(epsilon, DELTA, floor=floor, score="classification", classes=(name,), **options)
 
 
-def _accuracy(setting: Setting) -> Findings:
+def _accuracy(setting: RunSetting) -> Findings:
     """The accuracy of trees trained on releases, over the ε of the anonymisation."""
     field = _Field.of(setting, 15_000)
     epsilons = setting.of(("0.5", "0.9", "1.5"), ("0.1", "0.25", "0.5", "0.75", "0.9", "1.5", "2"))
@@ -430,7 +430,7 @@ def _accuracy(setting: Setting) -> Findings:
     )
 
 
-def _accuracy_steps(setting: Setting) -> Findings:
+def _accuracy_steps(setting: RunSetting) -> Findings:
     """The same over the steps of the walk, beside one choice among all nodes."""
     field = _Field.of(setting, 15_000)
     lengths = setting.of((10, 300), (1, 10, 30, 100, 300))
@@ -451,14 +451,14 @@ def _accuracy_steps(setting: Setting) -> Findings:
     )
 
 
-def _mean_accuracy(setting: Setting, field: _Field, method: SafePub, name: str) -> float:
+def _mean_accuracy(setting: RunSetting, field: _Field, method: SafePub, name: str) -> float:
     releases = (
         method.release(field.table, setting.chance(run)).table for run in range(setting.of(2, 10))
     )
     return mean(_relative(field, release, name) for release in releases)
 
 
-def _competitors(setting: Setting) -> Findings:
+def _competitors(setting: RunSetting) -> Findings:
     """Trees trained on releases by several methods, at ε = 1."""
     field = _Field.of(setting, 15_000)
     rows: Rows = []
@@ -482,7 +482,7 @@ def _competitors(setting: Setting) -> Findings:
     )
 
 
-def _noisy_accuracy(setting: Setting, field: _Field, name: str) -> float:
+def _noisy_accuracy(setting: RunSetting, field: _Field, name: str) -> float:
     """That of noisy counts, at levels that SafePub's search finds with a tenth of ε."""
     accuracies = []
     for run in range(setting.of(2, 10)):
