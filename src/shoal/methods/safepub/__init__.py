@@ -162,7 +162,7 @@ class SafePub:
             steps = whole(steps, "steps")
         if records is not None:
             records = whole(records, "records")
-        if beta is not None and beta != AUTO:
+        if beta is not None and not (isinstance(beta, str) and beta == AUTO):
             beta = fraction(beta, "beta", 0, 1, above=True, below=True)
         keep(
             self,
