@@ -13,7 +13,7 @@ import numpy as np
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
 from shoal.data.tables import table as as_table
-from shoal.experiments.experiment import Cell, Experiment, Findings, Panel, Plot, Setting
+from shoal.experiments.experiment import Cell, Experiment, Findings, Panel, Plot, RunSetting
 from shoal.experiments.tables import census
 from shoal.methods.method import silent
 from shoal.methods.personal import People, Personal, PersonalFacts, Solver
@@ -31,7 +31,7 @@ STATED = 0.07
 """How far the genetic search is above the lowest risk at worst, by the paper."""
 
 
-def _solved(people: People, solver: Solver, setting: Setting) -> tuple[PersonalFacts, float]:
+def _solved(people: People, solver: Solver, setting: RunSetting) -> tuple[PersonalFacts, float]:
     """What a solver finds, and the seconds of a processor that it takes."""
     asked = replace(people, method=replace(people.method, solver=solver))
     start = time.process_time()
@@ -40,7 +40,7 @@ def _solved(people: People, solver: Solver, setting: Setting) -> tuple[PersonalF
     return asked.facts(chosen), taken
 
 
-def _people(setting: Setting, quick: int, full: int) -> Table:
+def _people(setting: RunSetting, quick: int, full: int) -> Table:
     return setting.table or census(setting.of(quick, full), setting.seed)
 
 
@@ -53,7 +53,7 @@ def _narrowed(table: Table, columns: int) -> Table:
     return as_table(frame, quasi=names, hierarchies=trees, types=types, rows_are_people=True)
 
 
-def _attributes(setting: Setting) -> Findings:
+def _attributes(setting: RunSetting) -> Findings:
     """Seconds and mean risk against the number of columns, by solver and floor."""
     table = _people(setting, 1_500, 30_000)
     solvers: tuple[Solver, ...] = ("exact", "genetic", "lagrangian")
@@ -100,7 +100,7 @@ def _beside_exact(rows: list[tuple[Cell, ...]], columns: int, place: int) -> dic
     return {solver: total / (totals["exact"] or 1) for solver, total in totals.items()}
 
 
-def _accuracy(setting: Setting) -> Findings:
+def _accuracy(setting: RunSetting) -> Findings:
     """Risk at the utility of k-anonymous tables, by model of sensitivity."""
     table = _people(setting, 2_000, 30_000)
     ks = setting.of((2, 10, 50), (1, 2, 5, 10, 25, 50, 100))
@@ -152,7 +152,7 @@ def _wide(columns: int, rows: int, dependence: float, seed: int) -> Table:
     return as_table(pl.DataFrame(frame), quasi=list(frame), hierarchies=trees, rows_are_people=True)
 
 
-def _genetic(setting: Setting) -> Findings:
+def _genetic(setting: RunSetting) -> Findings:
     """How far the mean risk of the genetic search is above the lowest."""
     sizes = setting.of((5, 7), (5, 7, 9))
     records = setting.of(1_000, 5_000)
@@ -187,7 +187,7 @@ def _genetic(setting: Setting) -> Findings:
     )
 
 
-def _recognition(setting: Setting) -> Findings:
+def _recognition(setting: RunSetting) -> Findings:
     """The chance to name the right person, as counted and for who knows the algorithm."""
     table = _people(setting, 3_000, 30_000)
     rows: list[tuple[Cell, ...]] = []

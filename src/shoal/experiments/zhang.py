@@ -20,7 +20,7 @@ from shoal.data.tables import Table
 from shoal.data.tables import table as as_table
 from shoal.errors import InfeasibleError, ParameterError
 from shoal.experiments import heart
-from shoal.experiments.experiment import Cell, Experiment, Findings, Panel, Plot, Setting
+from shoal.experiments.experiment import Cell, Experiment, Findings, Panel, Plot, RunSetting
 from shoal.experiments.tables import census
 from shoal.methods.coincident import Coincident
 from shoal.methods.coincident.schemes import Scheme
@@ -43,7 +43,7 @@ Row = tuple[Cell, ...]
 # Chapter 3: auditing
 
 
-def _maxima(setting: Setting) -> Findings:
+def _maxima(setting: RunSetting) -> Findings:
     """Questions about maxima that are answered, by strategy."""
     runs = range(setting.of(4, 50))
     counts = setting.of((1000, 2000), (1000, 1200, 1400, 1600, 1800, 2000))
@@ -114,7 +114,7 @@ def _error(values: Sequence[float]) -> float:
     return 2 * stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
 
 
-def _sums(setting: Setting) -> Findings:
+def _sums(setting: RunSetting) -> Findings:
     """Independent sums that are answered, one fewer than there are people."""
     sizes: tuple[tuple[int, int, float], ...] = setting.of(
         ((20, 4, 0.0), (40, 2, 0.4), (60, 1, 0.5)),
@@ -182,7 +182,7 @@ QUASI, HIDDEN = ("age", "education", "workclass"), "occupation"
 PAIRS: tuple[Scheme, ...] = ("UU", "UA")
 
 
-def _people(setting: Setting, values: int | None = None) -> Table:
+def _people(setting: RunSetting, values: int | None = None) -> Table:
     """The table, with the records of the most frequent sensitive values."""
     given = setting.table
     if given is None:
@@ -218,7 +218,7 @@ def _models(people: Table, parameters: Sequence[int]) -> Iterator[tuple[str, int
             yield "entropy l", parameter, EntropyDiversity(hidden, parameter)
 
 
-def _mean_size(people: Table, method: Callable[[], Any], setting: Setting) -> float | None:
+def _mean_size(people: Table, method: Callable[[], Any], setting: RunSetting) -> float | None:
     """The mean size of groups; None if nothing is released."""
     try:
         release = method().release(people, chance=setting.chance())
@@ -228,7 +228,7 @@ def _mean_size(people: Table, method: Callable[[], Any], setting: Setting) -> fl
 
 
 def _smallest(
-    people: Table, model: Model, parameter: int, scheme: Scheme, setting: Setting
+    people: Table, model: Model, parameter: int, scheme: Scheme, setting: RunSetting
 ) -> float | None:
     """The least mean size over some sizes to start with, as by tries on public data."""
     starts = sorted({max(2, 2 * -(-parameter * times // 4)) for times in (2, 3, 4, 6, 8, 16)})
@@ -240,7 +240,7 @@ def _smallest(
     return min(sizes, default=None)
 
 
-def _pairs(setting: Setting) -> Findings:
+def _pairs(setting: RunSetting) -> Findings:
     """Mean group sizes of pair-based and interleaved generalisation, by parameter and values."""
     parameters = setting.of((2, 4, 6), (2, 3, 4, 5, 6, 8, 10))
     rows: list[Row] = []
@@ -284,7 +284,7 @@ def _pairs(setting: Setting) -> Findings:
     )
 
 
-def _beside_mondrian(setting: Setting) -> Findings:
+def _beside_mondrian(setting: RunSetting) -> Findings:
     """What it costs that groups are safe though the algorithm is known."""
     people = _people(setting)
     rows: list[Row] = []
@@ -324,7 +324,7 @@ def _costs(rows: Sequence[Row], name: str, parameter: int) -> Iterator[float]:
         yield min(safe) / float(unsafe)
 
 
-def _starting_size(setting: Setting) -> Findings:
+def _starting_size(setting: RunSetting) -> Findings:
     """Group sizes by the size to start with."""
     people = _people(setting)
     [hidden] = people.sensitive
@@ -349,7 +349,7 @@ def _starting_size(setting: Setting) -> Findings:
     )
 
 
-def _distribution(setting: Setting) -> Findings:
+def _distribution(setting: RunSetting) -> Findings:
     """The difference between pairing with any and with unsafe groups, by how values are spread."""
     rows: list[Row] = []
     records, runs = setting.of(2000, 10_000), range(setting.of(2, 10))
@@ -407,7 +407,7 @@ def _drawn_values(spread: str, records: int, seed: int) -> "pl.DataFrame":
 KINDS = {"own": "the view's own column", "any": "any column"}
 
 
-def _restoring(setting: Setting) -> Findings:
+def _restoring(setting: RunSetting) -> Findings:
     """How often one or two more views restore what views expose."""
     rows: list[Row] = []
     runs = setting.of(12, 300)
@@ -452,7 +452,7 @@ def _shares(rows: Sequence[Row], kind: str) -> str:
 
 
 def _restored(
-    columns: int, width: str, seed: int, setting: Setting
+    columns: int, width: str, seed: int, setting: RunSetting
 ) -> Iterator[tuple[str, int | None]]:
     """For each kind of candidates how many views were added.
 
