@@ -12,7 +12,7 @@ from shoal.audit.binding import apart
 from shoal.audit.maxima import Maxima
 from shoal.audit.model import crowd
 from shoal.audit.sums import Sums
-from shoal.errors import InputError, ParameterError
+from shoal.errors import InputError, ParameterError, QueryError
 
 Table = tuple[int, ...]
 TABLES = list(product(range(3), repeat=3))
@@ -118,3 +118,20 @@ def test_what_is_not_possible_or_not_safe_from_the_start_is_refused() -> None:
     binding = Binding(TABLES, apart(1))
     with pytest.raises(InputError, match="not among those"):
         binding.ask(binding.start(), highest((0,)), (9, 9, 9))
+
+
+def test_equal_answers_that_look_different_are_one_answer() -> None:
+    tables = [(x, y) for x in range(3) for y in range(3)]
+    binding = Binding(tables, apart(1))
+
+    def query(table: tuple[int, ...]) -> object:
+        return (0, 0.0, False)[table[0]]
+
+    replies = [binding.ask(binding.start(), query, (x, 1)) for x in range(3)]
+    assert {repr(reply.answer) for reply in replies} == {"0"}
+
+
+def test_an_answer_that_would_pass_for_a_denial_is_refused() -> None:
+    binding = Binding(range(6), lambda tables: len(tables) > 1)
+    with pytest.raises(QueryError, match="means a denial"):
+        binding.ask(binding.start(), lambda table: None, 0)

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Generic, TypeVar
 
-from shoal.errors import InputError, ParameterError
+from shoal.errors import InputError, ParameterError, QueryError
 
 __all__ = ["Binding", "BoundReply", "apart"]
 
@@ -79,8 +79,10 @@ class Binding(Generic[S]):
         denied = self.denied(known, query)
         if denied >> place & 1:
             return BoundReply(None, denied)
-        answer = query(table)
-        return BoundReply(answer, self._blocks(known, query)[answer] & ~denied)
+        blocks = self._blocks(known, query)
+        # The block's own answer, as equal ones may look different: 0, 0.0 and False.
+        answer = next(each for each, block in blocks.items() if block >> place & 1)
+        return BoundReply(answer, blocks[answer] & ~denied)
 
     def denied(self, known: int, query: Query[S]) -> int:
         """The tables for which a query is denied: those that an answer would harm, and more.
@@ -125,6 +127,8 @@ class Binding(Generic[S]):
         blocks: dict[Hashable, int] = {}
         for place in _bits(known):
             answer = query(self.states[place])
+            if answer is None:
+                raise QueryError("a query answers None, which means a denial")
             blocks[answer] = blocks.get(answer, 0) | 1 << place
         return blocks
 

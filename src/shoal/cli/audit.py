@@ -326,9 +326,12 @@ def state(store: Place = None, json: options.Json = False) -> None:
     if json:
         shown = [column.to_dict() for column in columns]
         widths = [column.to_dict() for column in known]
-        print_json({"people": audit.people, "columns": shown, "known": widths, "head": head})
+        figures_of = {"people": audit.people, "columns": shown, "known": widths, "head": head}
+        print_json({"not_for_release": True, "notice": NOTICE, **figures_of})
     else:
         show(
+            NOTICE,
+            "",
             _settings(audit, columns),
             title("Queries"),
             _numbers(columns),

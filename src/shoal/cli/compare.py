@@ -12,6 +12,7 @@ from shoal.cli import options
 from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, listing, percent, print_json, show, title, working
 from shoal.errors import ParameterError, listed
+from shoal.zones import NOTICE
 
 if TYPE_CHECKING:
     from rich.table import Table as Listing
@@ -116,6 +117,8 @@ def compare(
     if json:
         print_json(comparison.to_dict())
         return
+    if comparison.a_is_input:
+        show(NOTICE, "")
     show(
         _figures(comparison),
         *_notes(comparison),

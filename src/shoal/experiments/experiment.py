@@ -83,7 +83,7 @@ class Panel:
 
     title: str
     head: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...] = field(repr=False)
     plot: Plot | None = None
 
     def frame(self) -> "pl.DataFrame":
@@ -106,7 +106,7 @@ class Findings:
     """
 
     panels: tuple[Panel, ...]
-    found: str
+    found: str = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Result:
     experiment: Experiment
     quick: bool
     data: str | None
-    findings: Findings
+    findings: Findings = field(repr=False)
 
     @property
     def panels(self) -> tuple[Panel, ...]:

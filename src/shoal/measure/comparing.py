@@ -15,7 +15,7 @@ from shoal.data.hierarchy.cover import covers
 from shoal.data.tables import Table
 from shoal.errors import ParameterError, plural
 from shoal.measure.risk import MARKERS, Assessment, assess
-from shoal.zones import owner_only
+from shoal.zones import NOTICE, owner_only
 
 __all__ = ["Comparison", "Side", "compare"]
 
@@ -66,7 +66,10 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"a": self.a.to_dict(), "b": self.b.to_dict()}
+        sides = {"a": self.a.to_dict(), "b": self.b.to_dict()}
+        if not self.a_is_input:
+            return sides
+        return {"not_for_release": True, "notice": NOTICE, **sides}
 
 
 @typed
