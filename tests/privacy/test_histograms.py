@@ -121,7 +121,7 @@ def test_a_group_is_described_by_its_own_counts(rows: Rows) -> None:
 def test_entropy_is_compared_exactly_or_not_at_all(
     counts: tuple[int, ...],
     l: Fraction,
-    holds: bool,  # noqa: E741
+    holds: bool,
 ) -> None:
     assert h.diverse(counts, l) is holds
 
