@@ -89,7 +89,7 @@ def _order(
         for level in range(low[j], high[j])
     }
     levels = list(high)
-    steps = []
+    steps: list[Step] = []
     while True:
         open_ones = [j for j in range(len(trees)) if levels[j] > low[j]]
         if not open_ones:
@@ -109,7 +109,7 @@ def _worth(tree: Hierarchy, shares: Floats, level: int) -> float:
 
 
 def _at(tree: Hierarchy, shares: Floats, level: int) -> Floats:
-    return np.bincount(tree.maps[level], shares, tree.cardinality(level))
+    return np.bincount(tree.maps[level], shares, tree.cardinality(level)).astype(np.float64)
 
 
 def _entropy(shares: Floats) -> float:
