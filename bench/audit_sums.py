@@ -1,9 +1,10 @@
-"""`python -m bench.audit_sums`: how long a decision about a sum takes as answers add up, and how
-many sums are answered.
+"""`python -m bench.audit_sums`: how long a decision about a sum takes as answers add up.
 
-Values are uniform from 0 to 10, and each person is in a question with probability 1/2, as in
-Zhang's experiment (chapter 3.4). Seconds are of one core. R is the time of one product of a people
-× people matrix of floats with another, in the same run.
+First with random sets of people, so that everyone is soon a cell of their own: values are uniform
+from 0 to 10, and each person is in a question with probability 1/2, as in Zhang's experiment. How
+many are answered is shown by `shoal experiment run zhang-sums`. Then with questions by public
+columns about many people, through an audit in a file. Seconds are of one core. R is the time of one
+product of a matrix of floats with another, in the same run.
 """
 
 import os
@@ -13,23 +14,31 @@ os.environ.setdefault(
 )  # a server decides on one core; more threads only help large cases
 
 import argparse
+import random as standard
+import tempfile
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from pathlib import Path
 from random import Random
-from statistics import mean, median
+from statistics import median
 from time import process_time
 
 import numpy as np
+import polars as pl
 
+import shoal
 from bench.__main__ import Cells, Printed
-from shoal.audit.model import Strategy, members
-from shoal.audit.polytope import Constraint, free
+from shoal.audit import Audit, Secret
+from shoal.audit.cells import Constraint, cells
+from shoal.audit.model import members
 from shoal.audit.sums import Sums, SumState
 
 BOUNDS = 0, 10
 SIZES = (1000, 500), (2000, 1000)
 PARTS = 5
 TIMED = 8  # decisions, of which the median is taken
+LARGE = (30_000, 100), (1_000_000, 300)
+"""People, and questions about them."""
 
 
 def people(random: Random, count: int) -> list[Fraction]:
@@ -42,7 +51,7 @@ def total(values: list[Fraction], asked: int) -> Fraction:
 
 
 def decisions(count: int, answered: int, seed: int = 1) -> Iterator[float]:
-    """Seconds of the decisions before there are so many answers.
+    """Seconds of the decisions before there are that many answers.
 
     What came before is taken as answered without deciding it, which is what would have happened:
     half as many random sums as people are all answered. The first decision, which finds its way
@@ -66,95 +75,103 @@ def decisions(count: int, answered: int, seed: int = 1) -> Iterator[float]:
         state = auditor.after(state, entry)
 
 
+def product(size: int) -> float:
+    """Seconds of one product of two square matrices: R."""
+    matrix = np.random.default_rng(1).random((size, size))
+    start = process_time()
+    np.matmul(matrix, matrix)
+    return process_time() - start
+
+
 def speed(sizes: Iterable[tuple[int, int]]) -> Iterator[Cells]:
     for count, most in sizes:
-        matrix = np.random.default_rng(1).random((count, count))
         for answered in range(most // PARTS, most + 1, most // PARTS):
             references, times = [], []
             for seconds in decisions(count, answered):
-                start = process_time()
-                np.matmul(matrix, matrix)
-                references.append(process_time() - start)
+                references.append(product(count))
                 times.append(seconds)
             yield count, answered, median(times), max(times), median(times) / median(references)
 
 
-def independent(random: Random, count: int, questions: int) -> list[int]:
-    """Questions that are independent and that auditing without bounds answers: all are if, of the
-    last one, that is so.
-    """
-    while True:
-        found = [random.getrandbits(count) or 1 for _ in range(questions)]
-        if free(tuple(Constraint(asked, "=", 0) for asked in found[:-1]), found[-1]):
-            return found
+def made(place: Path, count: int) -> Audit:
+    """An audit of a made-up table: age is secret, and three columns are public."""
+    drawn = np.random.default_rng(1)
+    age = drawn.integers(17, 91, count)
+    frame = pl.DataFrame(
+        {
+            "age": age,
+            "year": drawn.integers(1980, 2020, count),
+            "sex": drawn.choice(["f", "m"], count),
+            "region": drawn.integers(0, 20, count).astype(str),
+        }
+    )
+    table = shoal.table(frame, types={"age": "integer", "year": "integer"}, rows_are_people=True)
+    secret = Secret("age", low=17, high=90, width=2, dither=True)
+    return Audit.new(place, table, secret, public=["year", "sex", "region"])
 
 
-def utility(count: int, questions: int, runs: int, first: int) -> Iterator[Cells]:
-    """Answers of each strategy; the first questions are taken as answered without deciding them, as
-    with `decisions`.
-    """
-    said: dict[Strategy, list[tuple[int, int]]] = {"simple": [], "binding": []}
-    for run in range(runs):
-        random = Random(run)
-        values, asked = people(random, count), independent(random, count, questions)
-        for strategy, found in said.items():
-            auditor, answers = Sums(count, *BOUNDS, strategy=strategy), [True] * first
-            state = SumState(
-                tuple(Constraint(each, "=", total(values, each)) for each in asked[:first])
+def query(random: Random) -> str:
+    """A mean over some years, and often a sex or a region."""
+    first, last = sorted(random.choices(range(1980, 2020), k=2))
+    more = random.choice(("", " and sex = 'f'", f" and region = '{random.randrange(20)}'"))
+    return f"mean(age) where year between {first} and {last}{more}"
+
+
+def large(sizes: Iterable[tuple[int, int]]) -> Iterator[Cells]:
+    """Seconds to make an audit, to open it, and to ask the last questions."""
+    for count, questions in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder) / "large.audit"
+            start = process_time()
+            audit = made(place, count)
+            making = process_time() - start
+            random, times = standard.Random(1), []
+            for _ in range(questions):
+                start = process_time()
+                audit.ask(query(random))
+                times.append(process_time() - start)
+            start = process_time()
+            again = Audit.open(place)
+            opening = process_time() - start
+            [state] = again.state()
+            everyone = (1 << count) - 1
+            groups = len(cells(state.known.constraints, everyone))
+            size = place.stat().st_size / 1e6
+            last = median(times[-20:])
+            unit = product(1000)
+            yield (
+                count,
+                questions,
+                state.answered,
+                groups,
+                making,
+                opening,
+                times[0],
+                last,
+                max(times),
+                last / unit,
+                size,
             )
-            for each in asked[first:]:
-                entry = auditor.decide(state, each, total(values, each))
-                state = auditor.after(state, entry)
-                answers.append(entry.answered)
-            found.append((sum(answers), answers.index(False) if False in answers else questions))
-    said["simulatable"] = [(0, 0)]  # with bounds it denies everything
-    for strategy, found in said.items():
-        yield (
-            count,
-            questions,
-            runs,
-            strategy,
-            mean(each[0] for each in found),
-            mean(each[1] for each in found),
-        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--markdown", action="store_true")
-    parser.add_argument("--speed", action="store_true", help="only how long decisions take")
-    parser.add_argument("--utility", action="store_true", help="only how many sums are answered")
-    parser.add_argument("--people", type=int, nargs="*", default=[1000], help="for utility")
+    parser.add_argument("--large", action="store_true", help="only questions about many people")
     parser.add_argument(
-        "--questions", type=int, help="for utility; by itself one fewer than people"
-    )
-    parser.add_argument("--runs", type=int, default=1, help="for utility")
-    parser.add_argument(
-        "--skip",
-        type=float,
-        default=0.0,
-        help="share of people: so many first questions count as answered",
-    )
-    parser.add_argument(
-        "--sizes", type=int, nargs="*", help="for speed: people and answers, in turns"
+        "--sizes", type=int, nargs="*", help="people and answers, or questions, in turns"
     )
     options = parser.parse_args()
-    if not options.utility:
-        sizes = (
-            zip(options.sizes[::2], options.sizes[1::2], strict=True) if options.sizes else SIZES
-        )
+    given = options.sizes and list(zip(options.sizes[::2], options.sizes[1::2], strict=True))
+    if not options.large:
         head: tuple[str, ...] = "people", "answers", "median s", "most s", "median R"
-        print(Printed("Decisions about sums", head, list(speed(sizes))).text(options.markdown))
-    if not options.speed:
-        head = "people", "questions", "runs", "strategy", "answered", "before the first denial"
-        rows = [
-            row
-            for count in options.people
-            for row in utility(
-                count, options.questions or count - 1, options.runs, int(count * options.skip)
-            )
-        ]
-        print(Printed("Sums answered", head, rows).text(options.markdown))
+        rows = list(speed(given or SIZES))
+        print(Printed("Decisions about sums", head, rows).text(options.markdown))
+    if options.large or not given:
+        head = "people", "questions", "answered", "cells", "making s", "opening s", "first s"
+        head = (*head, "last 20, median s", "most s", "median R", "MB")
+        rows = list(large(given or LARGE))
+        print(Printed("Means of many people", head, rows).text(options.markdown))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """`python -m bench.personal`: personal generalisation. How long the exact solver takes against
-scoring the whole lattice, how far the heuristics are from it, what they take on a wide table, what
-someone who knows the algorithm sees, how k-anonymity compares.
+scoring the whole lattice, how far the heuristics are from it, and what they take on a wide table.
+What it does to risk and utility is in `shoal experiment run fouad-…`.
 """
 
 import argparse
@@ -19,13 +19,11 @@ from bench import work
 from bench.__main__ import Cells, Printed, say
 from bench.measure import best, high_water
 from bench.sources import ROOT, adult, wide
-from shoal.attack.personal import recognised
 from shoal.chance import Chance
 from shoal.methods.method import silent
 from shoal.methods.personal import People, Personal, Solver
 from shoal.methods.personal.crowds import Best
 from shoal.methods.personal.models import SENSITIVITIES, UTILITIES
-from shoal.studies.tradeoffs import compared
 
 FLOORS = ("1/2", "7/10", "9/10")
 WIDE_COLUMNS, WIDE_ROWS, WIDE_FLOORS = 30, 100_000, ("7/10", "1/5")
@@ -102,49 +100,6 @@ def gaps(given: argparse.Namespace) -> Printed:
     )
 
 
-def attacked(given: argparse.Namespace) -> Printed:
-    """The mean chance to name the right person, by the crowds that were counted and by those left
-    to who knows the algorithm.
-    """
-    rows: list[Cells] = []
-    people = table()
-    for method in SETTINGS:
-        say(f"attack: {told(method)}")
-        found = recognised(method, people)
-        rows.append(
-            (
-                told(method),
-                found.mean(found.fitting),
-                found.mean(found.left),
-                found.alone(found.fitting),
-                found.alone(found.left),
-            )
-        )
-    head = (
-        "utility, risk, floor",
-        "chance, as counted",
-        "chance, algorithm known",
-        "alone, as counted",
-        "alone, algorithm known",
-    )
-    return Printed(
-        "Someone who has a register of everyone in adult and knows the algorithm", head, rows
-    )
-
-
-def against(given: argparse.Namespace) -> Printed:
-    """Figure 9 of the paper: risk at the utility that k-anonymous tables have."""
-    rows: list[Cells] = []
-    for model in ("fixed", "harmonic"):
-        say(f"against k-anonymity: {model}")
-        found = compared(
-            table(), Personal("1/2", measure="depth", model=model), (2, 5, 10, 25, 50, 100)
-        ).frame()
-        rows += [(model, *row.values()) for row in found.to_dicts()]
-        head = ("risk", *found.columns)
-    return Printed("Against k-anonymity at equal utility (depth)", head, rows)
-
-
 def large(given: argparse.Namespace) -> Printed:
     """Thirty columns: each heuristic in a fresh process, with its time and memory."""
     rows: list[Cells] = []
@@ -189,8 +144,6 @@ def one(solver: Solver, floor: str, data: Path) -> None:
 PARTS: dict[str, Callable[[argparse.Namespace], Printed]] = {
     "speed": speed,
     "heuristics": gaps,
-    "attack": attacked,
-    "k-anonymity": against,
     "wide": large,
 }
 

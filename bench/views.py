@@ -1,5 +1,7 @@
-"""`python -m bench.views`: how long it takes to check views: those of the experiment in Zhang's
-chapter 6 (`bench.heart`), added until somebody is exposed, and local ones of many people.
+"""`python -m bench.views`: how long it takes to check views.
+
+Those of the experiment in Zhang's chapter 6 (`shoal.experiments.heart`), added until somebody is
+exposed, and local ones of many people.
 """
 
 import argparse
@@ -12,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.__main__ import Cells, Printed, say
-from bench.heart import CLEVELAND, LONG_BEACH, WIDTHS, growing
+from shoal.experiments.heart import CLEVELAND, LONG_BEACH, WIDTHS, growing
 from shoal.views import Checked, View, Views, check
 
 Ints = npt.NDArray[np.int64]
@@ -128,7 +130,7 @@ def many(people: int, shapes: Shapes) -> Printed:
             (
                 people,
                 name,
-                len(views.shown),
+                len(views.views),
                 found.components,
                 found.how,
                 time.process_time() - start,

@@ -2,7 +2,9 @@
 private PostgreSQL server, hypothesis without deadlines.
 """
 
+import gc
 import os
+import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -17,6 +19,9 @@ _STATE = tempfile.TemporaryDirectory(prefix="shoal-state-")
 os.environ["XDG_STATE_HOME"] = (
     _STATE.name
 )  # witnesses of ledgers; never those of who runs the tests
+
+# Exhaustive tests make millions of small objects and hardly any cycles: look for these less often.
+gc.set_threshold(100_000, 50, 50)
 
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, database=None)
@@ -39,6 +44,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("slow"):
                 item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Processes that tests start share compiled modules, also where none are kept beside the
+    source: else each of them would compile Shoal anew.
+    """
+    with pytest.MonkeyPatch.context() as patched:
+        if sys.dont_write_bytecode:
+            patched.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+            folder = tmp_path_factory.mktemp("bytecode")
+            patched.setenv("PYTHONPYCACHEPREFIX", str(folder))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -150,10 +150,12 @@ def _checked(function: Any, own: tuple[str, ...] = ()) -> Any:
         return {name: _hint(given, function.__globals__) for name, given in annotations.items()}
 
     def check(given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        known = hints()
         more = [several] * (len(given) - len(names))
         for name, value in (*zip((*names, *more), given, strict=False), *named.items()):
-            hint = hints().get(name, Any)
-            if not _fits(value, hint):
+            hint = known.get(name, Any)
+            # Most arguments are of the very type, which is quickly seen.
+            if type(value) is not hint and not _fits(value, hint):
                 raise _wrong(name, value, hint)
 
     def call(*given: Any, **named: Any) -> Any:

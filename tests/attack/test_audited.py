@@ -9,9 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
+import shoal.attack.transcript as transcript
 from shoal.attack import disclosed
 from shoal.audit import Secret
 from shoal.cli.app import app
+from shoal.errors import TooLargeError
+
+WHO = {"max": "Ann", "min": "Bea"}
+"""Who has the extreme value."""
 
 FRAME = pl.DataFrame({"name": ["Ann", "Bea", "Cid", "Dov"], "pay": [5.0, 1.5, 3.5, 2.5]})
 
@@ -75,3 +80,20 @@ def test_the_command_shows_whose_value_is_disclosed(tmp_path: Path) -> None:
         assert report.exit_code == code
         names = [value["person"]["name"] for value in json.loads(report.stdout)["disclosed"]]
         assert names == (["Ann"] if strategy == "simple" else [])
+
+
+@pytest.mark.parametrize("aggregate", ["max", "min"])
+def test_long_transcripts_are_judged_by_two_tables_for_everyone(
+    tmp_path: Path, aggregate: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcript, "LARGEST", 0)
+    questions = [
+        f"{aggregate}(pay) where name in ({who})" for who in ("'Ann', 'Bea'", "'Cid', 'Dov'")
+    ]
+    careful = audit(tmp_path / "a", "binding")
+    asked(careful, f"{aggregate}(pay)", *questions, f"{aggregate}(pay) where name != 'Ann'")
+    assert disclosed(careful) == ()
+    careless = audit(tmp_path / "b", "simple")
+    asked(careless, f"{aggregate}(pay)", f"{aggregate}(pay) where name != '{WHO[aggregate]}'")
+    with pytest.raises(TooLargeError):
+        disclosed(careless)  # the tables made up for it sound different

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.attack import Breach, breach, releases
-from shoal.attack.coins import Enumerated, law
+from shoal.attack.coins import Enumerated, law, point
+from shoal.attack.semantic import CutLaw
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
@@ -481,6 +482,25 @@ def test_noisy_counts_keep_it_for_their_k_and_for_no_larger_one() -> None:
     method = NoisyCounts(8, "1/3", 2, levels={"a": 1})
     assert breach(lambda rows: law_of_release(method, rows), DOMAIN[1:3], 4, 2) is None
     assert breach(lambda rows: law_of_release(method, rows), DOMAIN[1:3], 4, 3) is not None
+
+
+def test_laws_of_methods_that_sample_are_exact_without_a_cut() -> None:
+    sample = releases(SafePub(1, "2/5", levels={"a": 1}), letters(), 0)
+    assert breach(sample, DOMAIN[1:], 3, 2) is None
+    assert breach(sample, DOMAIN[1:], 3, 3) is not None
+    shown = breach(releases(RandomSample("1/3"), letters(), 0), DOMAIN[:2], 2, 2, epsilon=100)
+    assert shown is not None
+    assert (shown.present, shown.absent) in ((THIRD, Fraction(0)), (1 - THIRD, Fraction(1)))
+
+
+def test_what_a_cut_leaves_out_may_be_anything() -> None:
+    def told(rows: Rows) -> CutLaw:
+        weights = {"x": point(1 - THIRD)} | ({"y": point(THIRD)} if rows else {})
+        return CutLaw(weights)
+
+    # Without the record "y" may have the third that is missing.
+    assert breach(told, ["a"], 1, 2) is None
+    assert breach(lambda rows: dict(told(rows)) if rows else {"x": 1}, ["a"], 1, 2) is not None
 
 
 def test_two_releases_that_keep_it_need_not_keep_it_together() -> None:

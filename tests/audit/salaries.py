@@ -57,7 +57,8 @@ def contradictions(place: str, told: dict[str, str]) -> list[str]:
         members = decision.people
         auditor = audit._auditors[column]
         state = states.get(column, auditor.start())
-        truth = audit._values[column].aggregate(FAMILY_OF[recorded.aggregate], members)
+        family = FAMILY_OF[recorded.aggregate]
+        truth = audit._truth(column, family, members, audit._dithers.get(column))
         if auditor.decide(state, members, truth) != decision:
             found.append(f"entry {link.number} is not what is decided after those before it")
         if (column, members) in asked:

@@ -1,15 +1,18 @@
 """A question gets one reply for everyone, and data that nothing can be promised for is refused."""
 
-import json
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 
+import shoal
+from shoal.attack import disclosed
 from shoal.audit import Audit, Query, Reply, Secret, expressions
+from shoal.audit.knowledge import knowledge
 from shoal.audit.secret import simplest
-from shoal.audit.store import Store
-from shoal.errors import ColumnError, QueryError
+from shoal.errors import ColumnError, ParameterError, QueryError
 from tests.audit.salaries import (
     NAMES,
     PEOPLE,
@@ -189,8 +192,102 @@ def test_only_public_and_secret_columns_are_copied_and_in_an_order_that_tells_no
     table = people(illness=["Zanzibar fever"] * PEOPLE)
     Audit.new(tmp_path / "a", table, Secret("salary"), public=["dept"])
     assert b"Zanzibar" not in (tmp_path / "a").read_bytes()
-    data = Store(tmp_path / "a").data()
-    assert json.loads(data["public: dept"])["codes"] == [0] * 20 + [1] * 20
-    assert json.loads(data["secret: salary"]) == [
-        str(value) for value in (*VALUES[::2], *VALUES[1::2])
+    audit = Audit.open(tmp_path / "a")
+    assert list(audit._public["dept"].codes) == [0] * 20 + [1] * 20
+    assert audit._values["salary"].scaled.tolist() == [*VALUES[::2], *VALUES[1::2]]
+
+
+# Bounds of each person, people in several rows, means
+
+
+def ranked() -> pl.DataFrame:
+    """Two grades, whose bounds are public."""
+    grades = ["low", "high"] * 10
+    tops = [10 if grade == "low" else 1000 for grade in grades]
+    pay = [5 if grade == "low" else 500 for grade in grades]
+    return pl.DataFrame({"grade": grades, "top": tops, "pay": pay})
+
+
+def test_people_may_have_bounds_of_their_own(tmp_path: Path) -> None:
+    pytest.importorskip("highspy")
+    table = shoal.table(ranked(), types={"top": "integer", "pay": "integer"}, rows_are_people=True)
+    secret = Secret("pay", low=0, high_column="top", width=4, dither=True)
+    audit = Audit.new(tmp_path / "a", table, secret, public=["grade", "top"])
+    assert not audit.ask("sum(pay)").denied
+    assert not audit.ask("sum(pay) where grade = 'low'").denied
+    [known] = knowledge(audit)
+    assert [(each.low, each.people) for each in known.bins if each.people] == [
+        ("8", 10),
+        ("512", 10),
     ]
+    again = Audit.open(tmp_path / "a")
+    assert again.secrets[0].high_column == "top"
+    assert disclosed(again) == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "public", "problem"),
+    [
+        ({"high_column": "top", "width": 4}, ["grade"], "has public bounds"),
+        ({"high_column": "top"}, ["grade", "top"], "`width` is not given"),
+        ({"high_column": "top", "width": 20}, ["grade", "top"], "more closely than `width`"),
+        ({"high_column": "top", "high": 9, "width": 4}, ["grade", "top"], "given twice"),
+        ({"high_column": "top", "width": 4, "family": "max"}, ["grade", "top"], "are for sums"),
+        ({"high_column": "tip", "width": 4}, ["grade", "top"], "tip"),
+    ],
+)
+def test_bounds_of_each_person_that_do_not_fit_are_refused(
+    tmp_path: Path, given: dict[str, Any], public: list[str], problem: str
+) -> None:
+    table = shoal.table(ranked(), types={"top": "integer", "pay": "integer"}, rows_are_people=True)
+    dither = given.get("family") is None
+    with pytest.raises((ColumnError, ParameterError), match=problem):
+        Audit.new(
+            tmp_path / "a", table, Secret("pay", low=0, dither=dither, **given), public=public
+        )
+
+
+def test_a_value_outside_someones_own_bounds_is_refused(tmp_path: Path) -> None:
+    frame = ranked().with_columns(pay=pl.lit(11))
+    table = shoal.table(frame, types={"top": "integer", "pay": "integer"}, rows_are_people=True)
+    secret = Secret("pay", low=0, high_column="top", width=4, dither=True)
+    with pytest.raises(ColumnError, match="10 values of 20 are outside"):
+        Audit.new(tmp_path / "a", table, secret, public=["grade", "top"])
+
+
+VISITS = pl.DataFrame(
+    {
+        "patient": ["p1", "p1", "p2", "p3", "p3", "p3"],
+        "ward": ["X", "X", "X", "Y", "Y", "Y"],
+        "cost": [10, 20, 5, 1, 2, 3],
+    }
+)
+
+
+@pytest.mark.parametrize(("family", "answer"), [("sum", 41), ("max", 20), ("min", 1)])
+def test_people_in_several_rows_count_once(tmp_path: Path, family: Any, answer: int) -> None:
+    table = shoal.table(VISITS, types={"patient": "text", "cost": "integer"})
+    secret = Secret("cost", family)
+    audit = Audit.new(tmp_path / "a", table, secret, public=["ward"], unit="patient")
+    assert audit.people == 3
+    assert audit.ask(f"{family}(cost)") == Reply(answer)
+    assert audit.ask("count(*) where ward = 'X'") == Reply(2)
+
+
+def test_people_in_several_rows_need_one_public_value_and_a_family(tmp_path: Path) -> None:
+    table = shoal.table(VISITS, types={"patient": "text", "cost": "integer"})
+    with pytest.raises(ParameterError, match="`family` does not say"):
+        Audit.new(tmp_path / "a", table, Secret("cost"), public=["ward"], unit="patient")
+    moved = VISITS.with_columns(ward=pl.Series(list("XYXYYY")))
+    table = shoal.table(moved, types={"patient": "text", "cost": "integer"})
+    secret = Secret("cost", "sum")
+    with pytest.raises(ColumnError, match="'ward' differs between rows of one person"):
+        Audit.new(tmp_path / "b", table, secret, public=["ward"], unit="patient")
+
+
+def test_a_mean_is_a_decimal_from_which_its_sum_can_be_recovered(place: str) -> None:
+    audit = made(place, Secret("salary"), salary=[*range(39), 40])
+    mean = audit.ask("mean(salary)")
+    assert str(mean) == "19.52"  # of 40 people, to 0.01
+    assert mean.answer == Fraction(781, 40)
+    assert round(Fraction(str(mean)) * 40) == 781

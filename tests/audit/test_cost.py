@@ -76,13 +76,13 @@ def test_a_cost_that_looks_at_denied_answers_is_caught() -> None:
     assert uneven(Secretive(PEOPLE, 0, 3, integers=True), range(4), 2)
 
 
-def test_the_cost_of_sums_grows_with_the_people_whom_questions_link() -> None:
+def test_the_cost_of_sums_grows_with_the_groups_that_questions_distinguish() -> None:
     auditor = Sums(40, 0, 100, 5, unit=Fraction(1, 10**300))
     state = auditor.start()
-    assert auditor.cost(state, 0b11) == 4
+    assert auditor.cost(state, 0b11) == 2 + 1
     state = auditor.after(state, auditor.decide(state, (1 << 20) - 1, 1_000))
-    assert auditor.cost(state, 0b11) == 20**2 * 2
-    assert auditor.cost(state, 0b11 << 30) == 4
+    assert auditor.cost(state, 0b11) == 20 + 2**2 * 2
+    assert auditor.cost(state, 0b11 << 30) == 2 + 1
 
 
 def test_an_earlier_reply_is_repeated_whatever_it_costs(tmp_path: Path) -> None:

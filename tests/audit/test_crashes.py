@@ -85,7 +85,7 @@ def tell(query, reply):
 
 class Early(Audit):
     def _decided(self, question):
-        decision = super()._decided(question)
+        decision, _ = super()._decided(question)
         secret = self._secrets[question.column]
         tell(question.text, replied(question.aggregate, secret, decision))
         time.sleep(60)
@@ -260,7 +260,7 @@ def test_twins_that_do_not_take_turns_are_noticed(place: str) -> None:
         def _ask(self, query: Query) -> None:
             members = expressions.people(query.where, self._public, self._everyone)
             question = self._question(query, members)
-            decision = self._decided(question)
+            decision, _ = self._decided(question)
             decided.wait()
             with self._store.writing() as turn:
                 self._follow(turn.after(self._last))

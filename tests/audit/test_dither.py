@@ -12,12 +12,14 @@ import polars as pl
 import pytest
 
 import shoal
+import shoal.audit.dither as module
 from shoal.attack import Heard
 from shoal.audit import Secret
+from shoal.audit.cells import Constraint
+from shoal.audit.dither import FINE, Dither, Draws, Recorded
 from shoal.audit.model import Decision, members
-from shoal.audit.polytope import Constraint
-from shoal.audit.secret import FINE
 from shoal.audit.sums import Sums, SumState
+from shoal.chance import Chance, Seeded
 from tests.audit.asking import heard, talk
 
 FRAME = pl.DataFrame(
@@ -171,3 +173,59 @@ def test_widths_of_multiples_are_asked_for_with_room() -> None:
     bare, fine = Sums(3, 0, 8, 2).box, Sums(3, 0, 8, 2, unit=Fraction(1, 10**30)).box
     for width, wider in zip(bare.width, fine.width, strict=True):
         assert wider - width == Fraction(8, 2**38)
+
+
+# Digits are drawn for cells
+
+
+def drawn_parts(questions: list[int], people: int, chance: Chance) -> tuple[int, ...]:
+    """What is added to each question, one after the other."""
+    dither = Dither.start(people)
+    for question in questions:
+        dither = dither.asked(question, Draws(chance))
+    return tuple(dither.parts(question) for question in questions)
+
+
+@pytest.mark.parametrize(
+    "questions",
+    [[0b111, 0b001], [0b001, 0b011, 0b111], [0b011, 0b110, 0b101], [0b111, 0b011, 0b110]],
+    ids=str,
+)
+def test_exactly_what_people_could_have_can_be_added_to_sums(
+    questions: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FINE", 3)
+    possible = set()
+    for parts in product(range(3), repeat=3):
+        sums = (sum(parts[person] for person in members(question)) for question in questions)
+        possible.add(tuple(sums))
+    chance = Seeded(7)
+    assert {drawn_parts(questions, 3, chance) for _ in range(1_500)} == possible
+
+
+def test_a_twin_whose_parts_cannot_be_extreme_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With average digits for a cell, someone who has none of them would be impossible."""
+    monkeypatch.setattr(module, "FINE", 3)
+    monkeypatch.setattr(Draws, "fresh", lambda self, count: count)
+    drawn = {drawn_parts([0b111, 0b001], 3, Seeded(7)) for _ in range(500)}
+    assert (0, 0) not in drawn
+
+
+def test_what_is_added_to_many_people_is_about_half_a_unit_for_each() -> None:
+    chance = Seeded(3)
+    dither = Dither.start(100_000)
+    everyone = (1 << 100_000) - 1
+    for question in (everyone, everyone >> 50_000, everyone >> 99_000, everyone >> 10):
+        dither = dither.asked(question, Draws(chance))
+        count = question.bit_count()
+        assert abs(Fraction(dither.parts(question), FINE) - Fraction(count, 2)) < 4 * count**0.5
+
+
+def test_what_was_drawn_is_read_from_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance, first, second = Seeded(5), Dither.start(9), Dither.start(9)
+    for question in (0b111, 0b110110, 0b1, 0b111111111):
+        draws = Draws(chance)
+        first = first.asked(question, draws)
+        second = second.asked(question, Recorded(draws.text(9), 9))
+        assert first.added == second.added
+        assert first.labels.tolist() == second.labels.tolist()

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.audit.matrices import Floats, incidence, numbers, on_grid, reach, round_down
-from shoal.audit.model import crowd, members
+from shoal.audit.matrices import Floats, on_grid, reach, round_down
 from tests.audit.exact import growing, inverse, rank, times
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -26,15 +25,6 @@ def pseudo_inverse_squared(a: Floats) -> Fraction:
     vector = np.linalg.eigh(floats)[1][:, -1]
     whole = [round(float(each) * 2**30) for each in vector]
     return Fraction(times([times(exact, whole)], whole)[0], sum(each * each for each in whole))
-
-
-@given(st.sets(st.integers(0, 200), min_size=1), st.sets(st.integers(0, 200)))
-def test_a_matrix_has_a_one_for_everyone_in_a_set(who: set[int], others: set[int]) -> None:
-    everyone = crowd(who | others)
-    assert numbers(everyone) == list(members(everyone))
-    columns = numbers(everyone)
-    matrix = incidence([crowd(who), crowd(others)], columns)
-    assert matrix.tolist() == [[float(each in some) for each in columns] for some in (who, others)]
 
 
 @given(st.fractions(-1000, 1000))

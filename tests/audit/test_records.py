@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 
 from shoal.audit import Secret
+from shoal.audit.dither import FINE
 from shoal.audit.model import Decision
 from shoal.audit.records import Asked, Begun, number_text
-from shoal.audit.secret import FINE
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ import pytest
 import shoal
 from shoal.attack import disclosed
 from shoal.audit import Secret
+from shoal.audit.dither import FINE
 from shoal.audit.maxima import Maxima, Minima
-from shoal.audit.secret import FINE, exact_values, simplest
+from shoal.audit.secret import exact_values, simplest
 from shoal.audit.sums import Sums
 from shoal.errors import ColumnError, ParameterError, QueryError
 from tests.audit.salaries import VALUES, made, people
@@ -175,15 +176,6 @@ def test_what_is_left_open_follows_from_the_values(
     values, secret = exact_values(people(salary=salaries), Secret("salary"))
     assert values == [Fraction(str(value)) for value in salaries]
     assert (secret.unit, secret.integers) == (unit, integers)
-
-
-def test_dither_is_drawn_anew_for_each_value_and_stays_below_a_unit() -> None:
-    secret = Secret("salary", low=0, high=200, dither=True)
-    values, whole = exact_values(people(), secret)
-    added = [value - true for value, true in zip(values, VALUES, strict=True)]
-    assert whole.unit == 1
-    assert all(0 <= part < 1 and FINE % part.denominator == 0 for part in added)
-    assert len(set(added)) == len(VALUES)
 
 
 def test_a_whole_number_is_an_integer() -> None:

@@ -21,9 +21,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal.audit.slices as module
-from shoal.audit.matrices import Floats, norms, on_grid
+from shoal.audit.cells import Constraint, Ints, cells
+from shoal.audit.matrices import Floats, grid_unit, norms, on_grid
 from shoal.audit.model import crowd
-from shoal.audit.polytope import Box, Constraint
+from shoal.audit.polytope import Box
 from shoal.audit.slices import PointPairs, Slices, WidthAt, safe
 from tests.audit.exact import inverse, times
 
@@ -44,7 +45,8 @@ class Polytope:
 
     def sliced(self, box: Box) -> Slices | None:
         with np.errstate(all="ignore"):
-            shape = module.shape(box, self.constraints, 2 ** len(self.high) - 1)
+            groups = cells(self.constraints, self.people, box.kinds)
+            shape = module.shape(box, self.constraints, groups)
             return Slices.of(shape, self.people) if shape else None
 
     def widths(self, value: Fraction) -> list[Fraction] | None:
@@ -80,14 +82,16 @@ class Polytope:
         return corners
 
     def overstated(self, box: Box, value: float, widths: Floats | None) -> bool:
-        """Whether widths are claimed, inside the box, that the slice at a value does not have."""
+        """Whether widths of cells are claimed, inside, that the slice at a value does not have."""
         if widths is None:
             return False
         exact = self.widths(Fraction(value) * box.scale)
         if exact is None:
             return True
         claims = [Fraction(float(width)) * box.scale for width in widths]
-        return any(claim > real for claim, real in zip(claims, exact, strict=True))
+        labels = cells(self.constraints, self.people, box.kinds).labels
+        about = [person for person, label in enumerate(labels) if label >= 0]
+        return any(claims[labels[person]] > exact[person] for person in about)
 
 
 def some_polytope(rng: np.random.Generator) -> Polytope:
@@ -149,6 +153,10 @@ class Thin:
         slow = kernel[-2] * np.sign(kernel[-2][6] * segment[6])
         return cls(polytope, box, slices, segment, slow)
 
+    @property
+    def slip(self) -> float:
+        return self.slices.shape.system.slip
+
     def off(self) -> float:
         """How far the slow direction leaves the slices."""
         return float(norms(self.slices.a @ self.slow[:, None])[0] * self.slices.reach)
@@ -159,7 +167,7 @@ class Thin:
         return replace(slices, ways=ways, moves=ways.diagonal().copy(), off=norms(slices.a @ ways))
 
     def on_grid(self, direction: Floats) -> Floats:
-        return on_grid(direction, self.slices.shape.system.unit)
+        return on_grid(direction, grid_unit(len(direction)))
 
     def overstated(self, widths: Floats | None) -> bool:
         return self.polytope.overstated(self.box, self.slices.middle, widths)
@@ -173,8 +181,8 @@ def distorted(slices: Slices, people: int, rng: np.random.Generator) -> Slices |
     shape = slices.shape
     amounts = 2.0 ** -rng.uniform(1, 40, 2)
     centre = shape.centre * (1 + amounts[0] * rng.uniform(-1, 1, shape.centre.shape))
-    z = shape.z * (1 + amounts[1] * rng.uniform(-1, 1, shape.z.shape))
-    return Slices.of(replace(shape, centre=centre, z=z), people)
+    inverse = shape.inverse * (1 + amounts[1] * rng.uniform(-1, 1, shape.inverse.shape))
+    return Slices.of(replace(shape, centre=centre, inverse=inverse), people)
 
 
 @given(SEEDS)
@@ -196,27 +204,27 @@ def test_no_width_is_overstated_whatever_the_centre_and_the_directions_are(seed:
 def test_the_distance_by_which_directions_leave_a_slice_is_subtracted_from_widths() -> None:
     thin = Thin.where()
     room = float(thin.box.span.min()) / 2
-    amount = thin.box.slip / 4 / thin.off() / room
+    amount = thin.slip / 4 / thin.off() / room
     ways = thin.slices.ways.copy()
     ways[:, 6] = thin.on_grid(thin.segment + amount * thin.slow)
     widths = thin.with_ways(ways).widths(thin.slices.middle)
     assert widths is not None
     assert not thin.overstated(widths)
-    widths[6] += 2 * thin.box.slip
+    widths[6] += 2 * thin.slip
     assert thin.overstated(widths)  # so the subtraction was needed
 
 
 def test_directions_that_leave_a_slice_are_kept_away_from_bounds() -> None:
     thin = Thin.where(narrow=6)
     room = float(thin.box.span.min()) / 2 / abs(thin.segment[6]) * 1.001
-    amount = thin.box.slip / 4 / thin.off() / room
+    amount = thin.slip / 4 / thin.off() / room
     ways = thin.slices.ways.copy()
     # hides how far person 6 goes
     ways[:, 4] = thin.on_grid(thin.segment - amount * thin.slow)
     widths = thin.with_ways(ways).widths(thin.slices.middle)
     assert widths is not None
     assert not thin.overstated(widths)
-    widths[4] += 2 * thin.box.slip / abs(thin.segment[6])
+    widths[4] += 2 * thin.slip / abs(thin.segment[6])
     assert thin.overstated(widths)  # so the distance was needed
 
 
@@ -231,9 +239,15 @@ def test_directions_that_leave_a_slice_show_next_to_no_width(amount: float) -> N
     assert true.min() > 0.01  # so there was something to overstate
 
 
-def test_a_point_off_the_equations_shows_no_width() -> None:
+def test_a_point_off_the_equations_shows_no_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unmended(slices: Slices, value: float) -> Ints:
+        """The centre, as it is."""
+        steps = np.rint(slices.shape.centre / slices.shape.system.unit)
+        return steps.astype(np.int64)
+
+    monkeypatch.setattr(Slices, "point", unmended)
     thin = Thin.where()
-    slip, shape = thin.box.slip, thin.slices.shape
+    slip, shape = thin.slip, thin.slices.shape
     for amount, fine in ((0.0, True), (0.1 * slip, True), (10 * slip, False), (2.0**-7, False)):
         moved = replace(shape, centre=shape.centre + amount * thin.slow)
         widths = replace(thin.slices, shape=moved).widths(thin.slices.middle)
@@ -250,9 +264,12 @@ def no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LinearProgram", nothing)
 
 
-def pair(slices: Slices, off: Floats) -> Floats:
-    """Two points that are off the centre by this much, to either side."""
-    return np.concatenate([slices.shape.centre + off, slices.shape.centre - off])
+def pair(slices: Slices, off: Floats, who: int = 6) -> Floats:
+    """Two points that are off the centre by this much, to either side, and someone at both."""
+    centre = slices.shape.centre
+    average = centre[who] / slices.shape.system.mass[who]
+    someone = [average + off[who], average - off[who]]
+    return np.concatenate([centre + off, centre - off, someone])
 
 
 def one_width(shown: WidthAt | None, who: int, n: int) -> tuple[float, Floats | None]:
@@ -270,19 +287,22 @@ def one_width(shown: WidthAt | None, who: int, n: int) -> tuple[float, Floats | 
 def test_points_of_a_solver_count_for_what_they_show_wherever_they_are(seed: int) -> None:
     rng = np.random.default_rng(seed)
     polytope = some_polytope(rng)
-    n = len(polytope.high)
     box = polytope.box(Fraction(1, 4))
     slices = polytope.sliced(box)
     if slices is None:
         return
     pairs = PointPairs(slices)
-    who = int(rng.integers(n))
-    along = np.concatenate([slices.ways[:, who], -slices.ways[:, who]]) * rng.uniform(0, 0.5)
-    wrong = 2.0 ** -rng.uniform(-3, 40) * rng.normal(size=along.shape)
-    centred = pair(slices, 0 * slices.along)
-    for points in (centred + along, centred + along + wrong, wrong):
-        shown = pairs.checked(points, who) if pairs.deep <= 0.5 else None
-        assert not polytope.overstated(box, *one_width(shown, who, n))
+    who, along = int(rng.integers(len(slices.shape.system.cells))), 0 * slices.along
+    if who in slices.moving:
+        along = slices.ways[:, slices.moving.tolist().index(who)] * rng.uniform(0, 0.5)
+    points = pair(slices, along, who)
+    wrong = 2.0 ** -rng.uniform(-3, 40) * rng.normal(size=points.shape)
+    # someone of a cell goes as far as the others can make up for, or further
+    apart = np.zeros_like(points)
+    apart[-2:] = np.array([1, -1]) * rng.uniform(0, 0.6)
+    for each in (points, points + wrong, wrong, points + apart):
+        shown = pairs.checked(each, who) if pairs.deep <= 0.5 else None
+        assert not polytope.overstated(box, *one_width(shown, who, len(slices.shape.system.cells)))
 
 
 @pytest.mark.usefixtures("no_solver")
@@ -292,21 +312,21 @@ def test_points_outside_the_bounds_or_off_the_equations_are_not_believed() -> No
     assert pairs.checked(pair(slices, segment / 8), 6) is not None
     outside = pair(slices, segment / 2)  # though on the line
     off = pair(slices, segment / 8 + thin.slow / 100)
-    another_slice = pair(slices, segment / 8) + np.repeat([0, 1 / 100], 7)
-    corners = np.concatenate([np.ones(7), np.zeros(7)])
+    another_slice = pair(slices, segment / 8) + np.repeat([0, 1 / 100, 0], [7, 7, 2])
+    corners = np.concatenate([np.ones(7), np.zeros(7), [1, 0]])
     for points in (outside, off, another_slice, corners):
         assert pairs.checked(points, 6) is None
     for nothing in (np.nan, np.inf, -np.inf, 1e300):
-        assert pairs.checked(np.full(14, nothing), 6) is None
+        assert pairs.checked(np.full(16, nothing), 6) is None
 
 
 @pytest.mark.usefixtures("no_solver")
 def test_the_distance_by_which_points_are_off_is_subtracted_from_their_width() -> None:
     thin = Thin.where()
-    slip = thin.box.slip
+    slip = thin.slip
     most = np.linalg.norm(thin.slices.a @ thin.slow) * thin.slices.reach
     along = thin.segment * float(thin.box.span.min()) / 2
-    points = pair(thin.slices, along + 0.9 * slip / most * thin.slow)
+    points = pair(thin.slices, along + 0.45 * slip / most * thin.slow)
     shown = PointPairs(thin.slices).checked(points, 6)
     assert shown is not None
     assert not thin.polytope.overstated(thin.box, *one_width(shown, 6, 7))
@@ -316,11 +336,14 @@ def test_the_distance_by_which_points_are_off_is_subtracted_from_their_width() -
 
 def liar(columns: int) -> Any:
     """A solver for which everything is possible: one point has all there is, the other nothing."""
-    names = ("changeColCost", "changeCoeff", "changeRowBounds", "setOptionValue", "run")
+    settings = "changeColCost", "changeCoeff", "changeRowBounds", "changeColBounds"
+    names = (*settings, "setOptionValue", "run")
+    cells = columns // 2 - 1
+    most = np.repeat([1.0, 0.0], cells)
     return SimpleNamespace(
         getInfo=lambda: SimpleNamespace(simplex_iteration_count=1),
         getModelStatus=lambda: "optimal",
-        getSolution=lambda: SimpleNamespace(col_value=np.repeat([1.0, 0.0], columns // 2)),
+        getSolution=lambda: SimpleNamespace(col_value=np.append(most, [1.0, 0.0])),
         **dict.fromkeys(names, lambda *_: None),
     )
 

@@ -98,8 +98,7 @@ def test_changed_data_and_a_changed_log_are_noticed(place: str) -> None:
     assert Audit.open(place).transcript()
     _run(
         place,
-        "UPDATE shoal_data SET content = replace(content, '10', '11') "
-        "WHERE name = 'secret: salary'",
+        "UPDATE shoal_data SET content = replace(content, 'A', 'B') WHERE name = 'secret: salary'",
     )
     with pytest.raises(FileError, match="the data was changed"):
         Audit.open(place)

@@ -12,9 +12,11 @@ import shoal
 from shoal.attack import expose
 from shoal.attack.counting import ways
 from shoal.cli.app import app
+from shoal.exact.numbers import percent
 from shoal.methods.mondrian import Mondrian
 from shoal.privacy.models import DistinctDiversity
 from tests.attack.people import TREES, known, owned
+from tests.cli.catalogued import write_recipe
 
 RECIPE = """
 [source]
@@ -86,3 +88,28 @@ def test_the_command_prints_who_is_exposed_and_why_without_reading_the_column(
         sampled = " ".join(run("attack", made, "--recipe", recipe).split())
     assert "sampling them where there are too many" in sampled
     assert "inferred at least" in sampled
+
+
+def test_of_personal_releases_it_says_how_often_the_right_person_is_named(tmp_path: Path) -> None:
+    recipe = write_recipe(tmp_path, "personal")
+    made = tmp_path / "made"
+    done = CliRunner().invoke(app, ["release", str(recipe), "--out", str(made)])
+    assert done.exit_code == 0, done.output
+    # Beside the risk as it is counted, for the owner.
+    told = " ".join(done.stderr.split())
+    assert "owner only: someone who has everybody's values and knows the algorithm names" in told
+    assert "knows the algorithm names" not in done.stdout
+    attack = ["attack", str(made), "--recipe", str(recipe)]
+    figures = json.loads(CliRunner().invoke(app, [*attack, "--json"]).stdout)
+    assert figures["replayed"] is True
+    assert figures["named"] >= figures["named_as_counted"]
+    shown = CliRunner().invoke(app, attack)
+    assert shown.stdout.splitlines()[0] == shown.stdout.splitlines()[-1] == figures["notice"]
+    assert percent(figures["named"]) in shown.stdout
+    assert shown.stderr == ""
+    source = tmp_path / "people.csv"
+    lines = source.read_text(encoding="utf-8").splitlines(keepends=True)
+    source.write_text("".join(lines[:30]), encoding="utf-8")
+    changed = CliRunner().invoke(app, attack)
+    assert changed.exit_code == 0
+    assert "running the method gives another release" in " ".join(changed.stderr.split())

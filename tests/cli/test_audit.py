@@ -134,7 +134,7 @@ def test_which_audit_is_meant_is_never_guessed(
     ("options", "why"),
     [
         (["--bounds", "0", "60000"], "3 values of 6 are outside"),
-        (["--bounds", "0", "x"], "--bounds x is not a finite number"),
+        (["--bounds", "0", "x"], "column 'x'"),
         (["--bounds", "10000", "0"], "10000 is above"),
         (["--column", "age"], "--bounds is for one column, and there are 2"),
         (["-c", "age,dept"], "with a Secret for each"),

@@ -11,6 +11,7 @@ from shoal.privacy import (
     per_row,
     safepub_parameters,
 )
+from shoal.privacy.calculus import chosen_parameters
 
 
 def explain(*arguments: str) -> Result:
@@ -19,7 +20,7 @@ def explain(*arguments: str) -> Result:
 
 def test_explain_gives_k_and_beta_and_the_split_it_assumed() -> None:
     found = json.loads(explain("--epsilon", "1", "--delta", "1e-6", "--json").stdout)
-    assert found["k"] == 73
+    assert found["k"] == 56
     assert found["beta"] == pytest.approx(1 - math.exp(-0.9), rel=1e-15)
     assert found["split"] == {"anonymisation": 0.9, "search": 0.1}
     assert (found["epsilon_anonymisation"], found["epsilon_search"]) == (0.9, 0.1)
@@ -45,12 +46,25 @@ def test_explain_leaves_all_to_the_anonymisation_where_levels_are_fixed(
     assert (found["k"], found["epsilon_search"], found["definition"]) == (k, 0, definition)
 
 
+def test_explain_takes_a_chance_or_chooses_one_by_the_number_of_people() -> None:
+    given = ("--epsilon", "1", "--delta", "1e-6", "--json")
+    found = json.loads(explain(*given, "--beta", "0.2").stdout)
+    assert (found["k"], found["beta"]) == (safepub_parameters("0.9", "1e-6", beta="0.2").k, 0.2)
+    found = json.loads(explain(*given, "--beta", "auto", "--people", "100000").stdout)
+    chosen = chosen_parameters("0.9", "1e-6", "standard", 100_000)
+    assert (found["k"], found["beta"]) == (chosen.k, float(chosen.beta))
+    for wrong in (("--beta", "auto"), ("--beta", "1"), ("--beta", "0.2", "--counts", "5")):
+        refused = explain(*given, *wrong)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert "--beta" in refused.stderr
+
+
 def test_explain_pays_for_several_rows() -> None:
     several = ("--epsilon", "1", "--delta", "1e-6", "--rows", "2", "--split", "1")
     found = json.loads(explain(*several, "--definition", "standard", "--json").stdout)
     assert (found["epsilon_anonymisation"], found["exact"]["epsilon"]) == (0.5, "1")
     assert found["k"] == safepub_parameters(*per_row(1, "1e-6", 2), "standard").k
-    refused = explain(*several)
+    refused = explain(*several, "--definition", "probabilistic")
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "--definition standard" in refused.stderr
 
@@ -100,3 +114,11 @@ def test_explain_refuses_nonsense_and_names_the_option(wrong: str) -> None:
     found = explain("--epsilon", "1", "--delta", "1e-6", wrong)
     assert (found.exit_code, found.stdout) == (2, "")
     assert wrong.split("=")[0] in found.stderr
+
+
+def test_explain_says_what_replacing_means() -> None:
+    sampled = explain("--epsilon", "ln(2)", "--delta", "1e-6")
+    assert "epsilon ln(4) and delta 1e-06 are kept if one row is" in sampled.stdout
+    options = ("--rows", "2", "--definition", "standard", "--counts", "5")
+    counted = explain("--epsilon", "ln(2)", "--delta", "1e-6", *options)
+    assert "epsilon ln(4) and delta 3e-06 are kept if one person is" in counted.stdout

@@ -136,6 +136,74 @@ def test_other_methods_have_no_trade_off(recipe: Path) -> None:
     result = run(other)
     assert result.exit_code == 2
     assert (
-        "the method 'optimal' does not trade utility for risk by record; use 'personal'"
-        in result.stderr
+        "the method 'optimal' has no trade-off to weigh; use 'buckets', 'personal'" in result.stderr
     )
+
+
+@pytest.fixture(scope="module")
+def buckets(recipe: Path) -> Path:
+    folder = recipe.parent
+    illnesses = ["flu", "cold", "gout", "HIV"]
+    people = "".join(f"{'abcd'[i % 4]},{illnesses[i * i % 7 % 4]}\n" for i in range(60))
+    (folder / "ill.csv").write_text(f"town,ill\n{people}")
+    (folder / "buckets.toml").write_text(
+        """[source]
+path = "ill.csv"
+[roles]
+town = "quasi"
+ill = "sensitive"
+[method]
+name = "buckets"
+column = "ill"
+limits = { a = 2, b = 0.02 }
+"""
+    )
+    return folder / "buckets.toml"
+
+
+def test_buckets_are_weighed_against_their_limits(buckets: Path) -> None:
+    result = run(buckets, "--thetas", "0.5,1.5,3", "--solvers", "two,multi", "--queries", 20)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0] == lines[-1] == NOTICE
+    assert max(map(len, lines)) <= 80
+    assert [line.split()[:2] for line in lines if line.startswith(("0.5 ", "1.5 "))] == [
+        ["0.5", "multi"],
+        ["0.5", "two"],
+        *[["1.5", "multi"], ["1.5", "two"]] * 2,
+    ]
+    assert "None: some value has a larger share of the table than its limit" in result.stdout
+    assert "one single bucket" in result.stdout
+
+
+def test_the_curve_of_limits_is_plain_values_and_a_chart(buckets: Path, tmp_path: Path) -> None:
+    chart = tmp_path / "limits.svg"
+    result = run(buckets, "--thetas", 2, "--solvers", "two", "--json", "--chart", chart)
+    assert result.exit_code == 0, result.output
+    curve = json.loads(result.stdout)
+    assert next(iter(curve)) == "not_for_release"
+    (point,) = curve["points"]
+    assert (point["theta"], point["solver"], point["queries"]) == (2.0, "two", None)
+    assert "mean squared error" in chart.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--person", 1), "--person is not about this method; leave it out for 'buckets'"),
+        (("--thetas", "0"), "--thetas"),
+        (("--solvers", "best"), "it takes 'optimal', 'multi', 'two', 'anatomy'"),
+    ],
+)
+def test_what_cannot_be_asked_of_buckets_is_said(
+    buckets: Path, options: tuple[object, ...], message: str
+) -> None:
+    result = run(buckets, *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_limits_are_not_asked_of_personal_generalisation(recipe: Path) -> None:
+    result = run(recipe, "--queries", 3)
+    assert result.exit_code == 2
+    assert "--queries is not about this method; leave it out for 'personal'" in result.stderr

@@ -156,6 +156,14 @@ def key_of(codes: Sequence[int], cards: Sequence[int]) -> int:
     return key
 
 
+def weights_of(cards: Sequence[int]) -> list[Floats]:
+    """Weights of codes whose sums are all different: the code plus 1, and zeros for its axis."""
+    return [
+        np.array([(code + 1) * 10.0**axis for code in range(card)], dtype=np.float64)
+        for axis, card in enumerate(cards)
+    ]
+
+
 def best_of_all(
     lattice: Lattice, models: tuple[Model, ...], loss: str, limit: int
 ) -> tuple[float, tuple[int, ...]] | None:

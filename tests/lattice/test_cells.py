@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.data.hierarchy import Hierarchy
 from shoal.lattice import Lattice
 from shoal.lattice import cells as module
 from shoal.lattice.cells import Cells, Outer
@@ -23,6 +24,7 @@ from tests.lattice.small import (
     key_of,
     many,
     problems,
+    weights_of,
 )
 
 
@@ -164,8 +166,9 @@ def test_kept_records_are_weighed_and_counted_by_code(
     form: str, dense: int, data: st.DataObject, k: int
 ) -> None:
     node = data.draw(grouped(form))
-    weights = [np.arange(1, card + 1) * 10.0**axis for axis, card in enumerate(node.cards)]
-    kept = node.cells.sizes * (node.cells.sizes >= k)
+    weights = weights_of(node.cards)
+    sizes = node.cells.sizes.astype(np.float64)
+    kept = sizes * (sizes >= k)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "DENSE", dense)
         marginals = node.cells.marginals(kept)
@@ -180,6 +183,19 @@ def test_kept_records_are_weighed_and_counted_by_code(
         size * sum(weights[axis][code] for axis, code in enumerate(codes))
         for codes, size in large.items()
     )
+
+
+def test_kept_records_are_weighed_where_the_first_axis_comes_last() -> None:
+    """One record of each of 3 × 2 groups: two of each first value, three of each second one."""
+    hierarchies = {
+        name: Hierarchy.from_lines([[str(i), "*"] for i in range(3)]) for name in ("a", "b")
+    }
+    table = coded(hierarchies, [(a, b, 0) for a in range(3) for b in range(2)], carried=False)
+    cells = Cells(table.coding, (0, 0), np.ones(6), np.arange(6), last_axis=0)
+    weights = [np.array([1.0, 2, 4]), np.array([10.0, 100])]
+    assert cells.weigh(weights, cells.sizes) == 2 * (1 + 2 + 4) + 3 * (10 + 100)
+    kept = np.array([0.0, 1, 0, 1, 0, 0])
+    assert cells.weigh(weights, kept) == (2 + 10) + (1 + 100)
 
 
 @pytest.mark.parametrize("form", ORDERED)

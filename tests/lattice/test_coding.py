@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shoal.lattice import coding as module
 from shoal.lattice.coding import Coding, Memo, middle, raised, sums_at
-from tests.lattice.small import Problem, coded, key_of, problems
+from tests.lattice.small import Problem, coded, key_of, problems, weights_of
 
 some = settings(max_examples=30)
 PACKS = [1, 2, 6, 4096]
@@ -125,7 +125,7 @@ def test_a_key_weighs_what_its_codes_weigh(
     table = coded(*problem)
     levels = data.draw(st.sampled_from(table.nodes))
     cards = table.coding.cards_at(levels)
-    weights = [np.arange(1, card + 1) * 10.0**axis for axis, card in enumerate(cards)]
+    weights = weights_of(cards)
     first = data.draw(st.integers(1, len(cards)))
     rows = [row[:first] for row in table.codes(levels)]
     keys = np.array([key_of(row, cards[:first]) for row in rows], dtype=np.intp)
@@ -141,6 +141,19 @@ def test_every_key_of_a_node_is_weighed(monkeypatch: pytest.MonkeyPatch, half: i
     monkeypatch.setattr(module, "HALF", half)
     weights = [np.array([100.0, 200, 300, 400]), np.array([10.0, 20, 30]), np.array([1.0, 2])]
     found = an_example().weigh_keys(np.arange(24), weights, [4, 3, 2])
+    assert found.tolist() == [sum(codes) for codes in product(*weights)]
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_keys_are_weighed_where_only_one_large_axis_has_several_values(
+    monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    """There is nothing to halve then, whatever the size."""
+    monkeypatch.setattr(module, "HALF", 3)
+    cards = [1, 1, 1]
+    cards[place] = 10
+    weights = weights_of(cards)
+    found = an_example().weigh_keys(np.arange(10), weights, cards)
     assert found.tolist() == [sum(codes) for codes in product(*weights)]
 
 

@@ -45,12 +45,14 @@ def test_levels_lead_from_columns_to_axes_and_back(problem: Problem) -> None:
 
 
 def test_rows_that_stand_for_nobody_have_no_code_and_no_group() -> None:
-    tree = [np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1])]
-    rollup = Rollup([np.array([3, 0, 1, 3])], np.array([2, 0, 5, 0]), [tree])  # type: ignore[list-item]
+    levels = [[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]]
+    tree = [np.array(codes, np.uint8) for codes in levels]
+    rollup = Rollup([np.array([3, 0, 1, 3], np.uint8)], np.array([2, 0, 5, 0]), [tree])
     assert (rollup.rows, rollup.total) == (2, 7)
-    assert [codes.tolist() for codes in rollup.real[0]] == [[1, 3], [0, 1]]
+    assert [codes.tolist() for codes in rollup.real[0]] == [[1, 3], [0, 1], [0]]
     assert rollup.cells((0,)).compact.sizes.tolist() == [5, 2]
     assert rollup.marginal(0, 1).tolist() == [5, 2]
+    assert rollup.marginal(0, 2).tolist() == [7]
 
 
 def test_a_table_of_nobody_has_no_groups() -> None:

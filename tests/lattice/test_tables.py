@@ -64,6 +64,22 @@ def test_a_table_is_rolled_up_to_any_coarser_node_in_each_way(
     assert list(zip(codes, cells.sizes.tolist(), strict=True)) == [*table.groups(coarse).items()]
 
 
+@pytest.mark.parametrize("widest", [8, 1 << 62])
+def test_sizes_stay_with_their_keys_whichever_way_these_are_sorted(
+    monkeypatch: pytest.MonkeyPatch, widest: int
+) -> None:
+    """By their order if key and size together are too wide, or else as one number."""
+    small_tables(monkeypatch, SPARSE=0, PACK=1, WIDEST=widest)
+    columns = [np.array(codes, np.uint8) for codes in ([0, 0, 1], [0, 1, 0])]
+    maps = [np.array(codes, np.uint8) for codes in ([0, 1], [0, 0])]
+    sizes = np.array([1.0, 2, 4])
+    tables = GroupTables(Coding(columns, sizes, [maps, maps]), sizes, 0)
+    cells = tables.roll(tables.base, (1, 0))
+    assert cells.keys is not None
+    assert cells.keys.tolist() == [0, 1]
+    assert cells.sizes.tolist() == [5, 2]
+
+
 def tables_of(rows: int, keep_bytes: int) -> GroupTables:
     """Two columns of 64 values, which merge to eight, to two and to one."""
     rng = np.random.default_rng(7)

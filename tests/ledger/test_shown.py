@@ -674,8 +674,8 @@ def test_the_ledger_remembers_the_views_of_a_release(name: str) -> None:
         [room.ShownRelease(room.NEW, made, table.hierarchies)], table, "diagnosis", gamma
     )
     other = room.together([again], table, "diagnosis", gamma)
-    assert one.shown == other.shown
-    assert one.shown
+    assert one.views == other.views
+    assert one.views
 
 
 def test_hierarchies_with_intervals_without_end_are_remembered(ledger: Ledger) -> None:

@@ -17,7 +17,7 @@ from shoal.privacy.noise import noisy_count_parameters
 
 def test_an_explanation_has_the_parameters_of_a_release() -> None:
     explanation = explain(1, "1e-6")
-    parameters = safepub_parameters(Fraction(9, 10), Fraction(1, 10**6), "probabilistic")
+    parameters = safepub_parameters(Fraction(9, 10), Fraction(1, 10**6), "standard")
     assert (explanation.k, explanation.beta) == (parameters.k, parameters.beta)
     assert explanation.promise.epsilon == SafePub(1, "1e-6").epsilon
     assert explanation.crowd == float(explanation.k / explanation.beta)
@@ -78,7 +78,7 @@ def test_an_explanation_as_plain_values_has_floats_and_exact_texts() -> None:
 
 def test_counts_are_explained_with_the_parameters_of_a_release() -> None:
     explanation = explain_counts(1, "1e-6", 5)
-    parameters = noisy_count_parameters(1, "1e-6", 5, "probabilistic")
+    parameters = noisy_count_parameters(1, "1e-6", 5, "standard")
     assert explanation.scale == parameters.scale
     assert explanation.half == parameters.half
     assert explanation.promise.epsilon == NoisyCounts(1, "1e-6", 5).epsilon
@@ -112,11 +112,16 @@ def test_groups_of_columns_share_what_is_promised() -> None:
         (lambda: explain(1, 1), "delta=1 is out of range"),
         (lambda: explain(1, "1e-6", split=0), "split=0 leaves nothing for the anonymisation"),
         (lambda: explain(1, "1e-6", split=2), "split=2 is out of range"),
-        (lambda: explain(1, "1e-6", rows=2), "rows=2 needs another definition"),
+        (lambda: explain(1, "1e-6", "probabilistic", rows=2), "rows=2 needs another definition"),
         (lambda: explain(1, "1e-6", "standard", rows=0), "rows=0 is out of range"),
         (lambda: explain(1, "1e-6", people=0), "people=0 is out of range"),
         (lambda: explain_counts(1, "1e-6", 0), "k=0 is out of range"),
-        (lambda: explain_counts(1, "1e-6", 5, columns=3), "`columns` goes with the standard"),
+        (
+            lambda: explain_counts(1, "1e-6", 5, "probabilistic", columns=3),
+            "`columns` goes with the standard",
+        ),
+        (lambda: explain(1, "1e-6", beta=1), "beta=1 is out of range"),
+        (lambda: explain(1, "1e-6", beta="auto"), "`beta` 'auto' is chosen by the number"),
         (lambda: explain_counts(1, "1e-6", 5, "standard", columns=0), "columns=0 is out of"),
     ],
 )
@@ -126,3 +131,14 @@ def test_parameters_out_of_range_are_refused_by_name(
     with pytest.raises(ParameterError) as error:
         explained()
     assert message in str(error.value)
+
+
+def test_replacing_a_row_doubles_epsilon_and_for_people_raises_delta() -> None:
+    rows = explain("ln(2)", "1e-6", "standard")
+    assert str(rows.replacement.epsilon) == "ln(4)"
+    assert rows.replacement.delta == Fraction(1, 10**6)
+    people = explain("ln(2)", "1e-6", "standard", rows=2)
+    assert people.replacement.delta == Fraction(3, 10**6)
+    counts = explain_counts("ln(2)", "1e-3", 5, "standard")
+    assert counts.replacement.delta == 1 - Fraction(999, 1000) ** 2
+    assert counts.to_dict()["replacement"]["delta"] == pytest.approx(0.001999)

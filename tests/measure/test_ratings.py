@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 
 import shoal
-from bench.ratings import draw, make
+from bench.columns import make
 from shoal.errors import ColumnError, InputError, ParameterError
+from shoal.experiments.ratings import draw
 from shoal.measure import ratings as measured
 from shoal.measure.ratings import Ratings, Training, item_means, rmse, train
 

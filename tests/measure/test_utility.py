@@ -292,7 +292,7 @@ def test_options_of_queries_have_ranges(options: dict[str, Any]) -> None:
 # Classification
 
 
-@pytest.mark.parametrize("classifier", ["tree", "logistic"])
+@pytest.mark.parametrize("classifier", ["tree", "logistic", "c4.5"])
 def test_the_input_itself_has_relative_accuracy_1(classifier: utility.Classifier) -> None:
     table = patients()
     found = one(
@@ -309,7 +309,7 @@ def test_the_input_itself_has_relative_accuracy_1(classifier: utility.Classifier
     )
 
 
-@pytest.mark.parametrize("classifier", ["tree", "logistic"])
+@pytest.mark.parametrize("classifier", ["tree", "logistic", "c4.5"])
 def test_nothing_left_has_relative_accuracy_0(classifier: utility.Classifier) -> None:
     table = patients()
     top = at_levels(table, {"age": 2, "town": 2})

@@ -2,12 +2,15 @@
 suite runs over them.
 """
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 import shoal
+from shoal.chance import Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
@@ -122,3 +125,58 @@ def table(frame: Any, **options: Any) -> Table:
         "insensitive": ["tag"],
     }
     return shoal.table(frame, **{**roles, "hierarchies": {"age": AGES, "town": PLACES}, **options})
+
+
+# The long form: a row for each item of a person
+
+FILMS = [f"film {i}" for i in range(5)]
+LONG: dict[str, Any] = {"person": "who", "item": "film", "value": "stars"}
+LONG_METHODS: dict[str, Method] = {
+    "columns, long": Columns(2, "1/50", 3, 1, schema=[FILMS[:3], FILMS[3:]], **LONG),
+    "columns, long and counted": Columns(
+        2, "1/50", 3, 2, schema=[FILMS[:3], FILMS[2:]], counts=True, **LONG
+    ),
+}
+
+
+def ratings(rows: int = 300, seed: int = 4, kind: Any = pl.DataFrame, **options: Any) -> Table:
+    """Who likes films: some ratings are shared by many. `rows` is the number of people."""
+    random = np.random.default_rng(seed)
+    rated = [
+        (f"Private Person {who}", f"film {item}", int(random.integers(1, 3)))
+        for who in range(rows)
+        for item in random.choice(5, random.integers(1, 4), replace=False)
+    ]
+    random.shuffle(rated)
+    columns: dict[str, Any] = {
+        "who": [who for who, _, _ in rated],
+        "film": [film for _, film, _ in rated],
+        "stars": [stars for _, _, stars in rated],
+    }
+    if not rated:
+        # An empty list has no type.
+        columns = {"who": np.array([], str), "film": np.array([], str), "stars": np.array([], int)}
+    described: dict[str, Any] = {
+        "identifying": ["who"],
+        "quasi": ["film"],
+        "sensitive": ["stars"],
+        "types": {"who": "text", "film": "text", "stars": "integer"},
+    }
+    return shoal.table(kind(columns), **{**described, **options})
+
+
+Tables = Callable[..., Table]
+"""Makes tables for a method, of a number of rows, from a seed, as a kind of dataframe."""
+
+EXAMPLES: dict[str, tuple[Method, Tables]] = {
+    **{name: (method, people) for name, method in METHODS.items()},
+    **{name: (method, ratings) for name, method in LONG_METHODS.items()},
+}
+"""Every example, with tables that it takes."""
+
+
+def written(name: str, directory: Path) -> list[bytes]:
+    """The files of a release by an example, with seeded draws."""
+    method, tables = EXAMPLES[name]
+    method.release(tables(), Seeded(7)).write(directory)
+    return [file.read_bytes() for file in sorted(directory.iterdir())]

@@ -3,9 +3,6 @@ commands make and read them."""
 
 import json
 import math
-import os
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -17,8 +14,10 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import shoal
+from shoal.cli.app import app
 from shoal.data.tables import Table
 from shoal.errors import (
     HierarchyError,
@@ -374,13 +373,10 @@ def test_a_recipe_whose_column_is_not_sensitive_is_refused(tmp_path: Path) -> No
 
 
 def shoal_command(*arguments: str | Path, code: int = 0) -> tuple[str, str]:
-    done = subprocess.run(
-        [Path(sys.executable).with_name("shoal"), *map(str, arguments)],
-        capture_output=True,
-        encoding="utf-8",
-        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
+    done = CliRunner().invoke(
+        app, list(map(str, arguments)), env={"COLUMNS": "200", "NO_COLOR": "1"}
     )
-    assert done.returncode == code, done.stderr
+    assert done.exit_code == code, done.stderr
     return done.stdout, done.stderr
 
 

@@ -79,24 +79,36 @@ def shown(
     )
 
 
+Weights = dict[Shown, dict[Values, Fraction]]
+"""Every release that there can be, with its probability in every world that it can come from."""
+
+
+def weighed(method: Any, bag: str, homes: tuple[int, ...] | None = None) -> Weights:
+    weights: Weights = {}
+    for world in sorted(set(permutations(bag))):
+        for outcome, weight in law(partial(shown, method, world, homes)).items():
+            if outcome is not None:
+                weights.setdefault(outcome, {})[world] = weight.exact
+    return weights
+
+
 def believed(
-    method: Any,
-    bag: str,
-    homes: tuple[int, ...] | None = None,
-    known: Mapping[int, str] | None = None,
+    weights: Weights, known: Mapping[int, str] | None = None
 ) -> Iterator[tuple[Shown, list[Belief]]]:
     """Every release that there can be, with what is then believed of everybody.
 
     `known` are the values of some people.
     """
-    weights: dict[Shown, dict[Values, Fraction]] = {}
-    for world in sorted(set(permutations(bag))):
-        if all(world[person] == value for person, value in (known or {}).items()):
-            for outcome, weight in law(partial(shown, method, world, homes)).items():
-                if outcome is not None:
-                    weights.setdefault(outcome, {})[world] = weight.exact
-    for outcome, worlds in weights.items():
-        beliefs: list[Belief] = [{} for _ in bag]
+    given = (known or {}).items()
+    for outcome, everywhere in weights.items():
+        worlds = {
+            world: own
+            for world, own in everywhere.items()
+            if all(world[person] == value for person, value in given)
+        }
+        if not worlds:
+            continue
+        beliefs: list[Belief] = [{} for _ in next(iter(worlds))]
         for world, own in worlds.items():
             for belief, value in zip(beliefs, world, strict=True):
                 belief[value] = belief.get(value, Fraction(0)) + own / sum(worlds.values())
@@ -105,10 +117,14 @@ def believed(
 
 def breaches(method: Any, bag: str, limits: Limits, homes: tuple[int, ...] | None = None) -> int:
     """How many people are linked to a value with more than its limit, over all releases."""
+    return breaches_of(weighed(method, bag, homes), bag, limits)
+
+
+def breaches_of(weights: Weights, bag: str, limits: Limits) -> int:
     most = limits.of(Counter(bag))
     return sum(
         p > most[value]
-        for _, beliefs in believed(method, bag, homes)
+        for _, beliefs in believed(weights)
         for belief in beliefs
         for value, p in belief.items()
     )
@@ -138,7 +154,7 @@ def assert_shares(method: Buckets, bag: str) -> None:
     """Everybody is believed to have a value with the probability of its share of their bucket, and
     at most its limit.
     """
-    releases = list(believed(method, bag))
+    releases = list(believed(weighed(method, bag)))
     most = method.limits.of(Counter(bag))
     assert releases
     for outcome, beliefs in releases:
@@ -185,17 +201,18 @@ def test_fakes_keep_the_limits_and_hide_what_one_known_value_would_reveal(
         buckets.filling, "_MIXING", -1
     )  # one round, so that all paths can be followed
 
-    def surest(method: Buckets) -> Fraction:
+    def surest(weights: Weights) -> Fraction:
         found = []
-        for outcome, beliefs in believed(method, "aabc", known={0: "a"}):
+        for outcome, beliefs in believed(weights, known={0: "a"}):
             bucket = {row[0]: row[-1] for row in outcome.people}
             found += [max(beliefs[i].values()) for i in (1, 2, 3) if bucket[i] == bucket[0]]
         return max(found)
 
     method = Buckets("ill", HALF, solver="two", fakes=1)
-    assert breaches(method, "aabc", HALF) == 0
-    assert surest(method) == Fraction(1, 2)
-    assert surest(replace(method, fakes=0)) == 1
+    weights = weighed(method, "aabc")
+    assert breaches_of(weights, "aabc", HALF) == 0
+    assert surest(weights) == Fraction(1, 2)
+    assert surest(weighed(replace(method, fakes=0), "aabc")) == 1
 
 
 # Twins
@@ -289,7 +306,9 @@ def test_a_twin_that_joins_an_impossible_block_with_others_is_caught() -> None:
 
     assert breaches(apart, "hff", limits, homes) == 0
     joined = [
-        beliefs for _, beliefs in believed(Joining(), "hff", homes) if beliefs[0].get("h") == 1
+        beliefs
+        for _, beliefs in believed(weighed(Joining(), "hff", homes))
+        if beliefs[0].get("h") == 1
     ]
     assert joined
     assert breaches(Joining(), "hff", limits, homes)

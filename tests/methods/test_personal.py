@@ -8,10 +8,13 @@ from typing import Any
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import shoal
 from shoal.attack import recognised
 from shoal.chance import Seeded
+from shoal.cli.app import app
+from shoal.data.commitments import OpenedTable
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, ParameterError, ShoalError, Stopped
@@ -184,7 +187,7 @@ def test_equal_texts_of_two_levels_are_one_value_in_the_release() -> None:
     frame = pl.DataFrame({"town": list("aabbcc"), "ill": list("uvuvuv")})
     table = shoal.table(frame, quasi=["town"], sensitive=["ill"], hierarchies={"town": tree})
     shown = People.of(Personal("0.5"), table)
-    texts, codes = shown.shown(shown.solve(Seeded(1), silent))["town"]
+    texts, codes = shown.shown(shown.levels(shown.solve(Seeded(1), silent)))["town"]
     assert len(set(texts)) == len(texts)
     assert {texts[code] for code in codes} <= {"a", "b", "c", "b/c", "*"}
 
@@ -274,3 +277,51 @@ def test_weights_of_values_that_no_number_can_be_are_refused_by_their_number() -
     table = shoal.table(pl.DataFrame({"age": [1, 2]}), quasi=["age"], hierarchies={"age": ages})
     with pytest.raises(ParameterError, match="1 value of column 'age' that its hierarchy lacks"):
         Personal("0.5", model="harmonic", weights={"age": {"old": 2}}).promise(table.schema)
+
+
+def test_the_certificate_commits_to_the_register_and_verify_opens_it(tmp_path: Path) -> None:
+    table, register = some_people(1, 20), some_people(2, 30)
+    method = Personal("1/2", register=register)
+    releases = [method.release(table) for _ in range(2)]
+    digests = {made.certificate.derived["register_commitment"] for made in releases}
+    assert len(digests) == 2  # a plain digest would be the same, and could be guessed
+    made = releases[0]
+    facts: Any = made.facts
+    assert any(facts.register_key in line for line in facts.lines())
+    files = made.write(tmp_path / "out").parent
+    paths = (files / "certificate.json", files / "release.csv")
+    assert facts.register_key not in paths[0].read_text()
+    verdict = shoal.verify(*paths)
+    assert verdict == []
+    assert any("which register" in words for words in verdict.unchecked)
+    assert ("derived", "register_commitment") in verdict.places
+    opened = OpenedTable(register, facts.register_key)
+    verdict = shoal.verify(*paths, register=opened)
+    assert verdict == []
+    assert not any("which register" in words for words in verdict.unchecked)
+    wrong_key = OpenedTable(register, "00" * 32)
+    for wrong in (wrong_key, OpenedTable(some_people(4, 30), facts.register_key)):
+        assert shoal.verify(*paths, register=wrong) == [
+            "the register or its key is not the one that the certificate commits to"
+        ]
+    plain = Personal("1/2").release(table).write(tmp_path / "plain").parent
+    found = shoal.verify(plain / "certificate.json", plain / "release.csv", register=opened)
+    assert found == ["a register is given, and the certificate does not commit to any"]
+
+
+def test_the_command_opens_the_commitment_by_a_file_and_a_key(tmp_path: Path) -> None:
+    table, register = some_people(3, 20), some_people(6, 30)
+    made = Personal("1/2", register=register).release(table)
+    facts: Any = made.facts
+    files = made.write(tmp_path / "out").parent
+    register.frame.to_native().write_csv(tmp_path / "register.csv")
+    command = ["verify", str(files / "certificate.json"), str(files / "release.csv")]
+    given = ["--register", str(tmp_path / "register.csv")]
+    done = CliRunner().invoke(app, [*command, *given, "--register-key", facts.register_key])
+    assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(app, [*command, *given, "--register-key", "00" * 32])
+    assert done.exit_code == 1
+    assert "commits to" in done.output
+    done = CliRunner().invoke(app, [*command, *given])
+    assert done.exit_code == 2
+    assert "belong together" in done.output

@@ -1,5 +1,6 @@
 """How many people a record could be about at a node, and the best node offered to it."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -93,7 +94,8 @@ def test_sums_at_a_node_are_those_of_rows_at_its_levels(seed: int) -> None:
 
 
 def test_rows_are_found_among_everyone() -> None:
-    crowds = People.of(Personal("1/2"), some_people(2, 12)).crowds
+    register = some_people(3, 9)
+    crowds = People.of(Personal("1/2", register=register), some_people(2, 12)).crowds
     order = np.arange(crowds.everyone.distinct)[::-1]
     assert crowds.find([codes[order] for codes in crowds.everyone.codes]).tolist() == order.tolist()
 
@@ -127,6 +129,39 @@ def test_every_row_keeps_the_best_node_offered_whatever_their_order() -> None:
         assert first.worth[place] == -worth
 
 
+def two_neighbours() -> People:
+    """Two people of one town, whose ages are alike at level 1."""
+    frame = pl.DataFrame({"town": ["a", "a"], "age": ["0", "1"]})
+    table = shoal.table(frame, quasi=["town", "age"], hierarchies=TREES)
+    return People.of(Personal("1/2", measure="depth"), table)
+
+
+@pytest.mark.parametrize("nodes", [[(0, 1), (1, 1)], [(1, 1), (0, 1)]])
+def test_of_equal_risks_the_one_of_higher_utility_is_kept(nodes: list[Node]) -> None:
+    people = two_neighbours()
+    best = Best(people.crowds, people.utility, people.wanted)
+    for node in nodes:
+        best.offer(node)
+    [chosen] = best.chosen()
+    assert chosen.risk.tolist() == [1, 1]
+    assert chosen.worth.tolist() == [4, 4]
+    assert chosen.levels.tolist() == [[0, 1], [0, 1]]
+
+
+def test_nobody_takes_a_node_below_their_floor_that_others_take() -> None:
+    people = two_neighbours()
+    [want] = people.wanted
+    floors = [5, 4, 3]  # at (0, 1) a record is worth 4
+    wanted = [replace(want, floor=floor) for floor in floors]
+    best = Best(people.crowds, people.utility, wanted)
+    assert best.offer((0, 1)) == 4
+    assert [chosen.levels.tolist() for chosen in best.chosen()] == [
+        [[0, 0], [0, 0]],
+        [[0, 1], [0, 1]],
+        [[0, 1], [0, 1]],
+    ]
+
+
 def test_a_node_is_offered_once_and_only_to_those_it_is_offered_to() -> None:
     best = offered()
     assert best.nodes == [(0, 0)]
@@ -150,4 +185,15 @@ def test_a_floor_is_a_share_of_the_utility_rounded_up() -> None:
 def test_sensitivities_times_people_stay_below_what_floats_tell_apart() -> None:
     people = People.of(Personal("1/2", weights={"town": "1/3"}), some_people(2, 12))
     want = comparable(people.wanted[0], people.crowds)
+    assert want.sensitivity is people.wanted[0].sensitivity
     assert want.sensitivity.most * people.crowds.people <= EXACT
+
+
+def test_sensitivities_that_are_too_large_are_rounded_up_and_by_no_more_than_needed() -> None:
+    people = People.of(Personal("1/2", weights={"town": EXACT - 1}), some_people(2, 12))
+    given = people.wanted[0].sensitivity
+    rounded = comparable(people.wanted[0], people.crowds).sensitivity
+    assert given.most * people.crowds.people > EXACT
+    assert EXACT / 2 < rounded.most * people.crowds.people <= EXACT
+    whole = Fraction(given.most) / given.unit
+    assert whole <= Fraction(rounded.most) / rounded.unit <= whole + len(TREES) / rounded.unit

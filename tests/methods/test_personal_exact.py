@@ -1,12 +1,17 @@
 """The lowest risk of every record: what brute force finds, and no level could be finer."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
+import shoal
 from shoal.chance import Seeded
+from shoal.data.hierarchy import Hierarchy
+from shoal.data.tables import Table
 from shoal.errors import TooLargeError
 from shoal.methods.method import silent
 from shoal.methods.personal import People, Personal, exact
@@ -94,3 +99,34 @@ def test_a_lattice_too_large_to_search_is_refused_with_its_size(
     monkeypatch.setattr(exact, "LARGEST", 11)
     with pytest.raises(TooLargeError, match=r"12 nodes, .*genetic"):
         Personal("0.5").release(some_people(1))
+
+
+EDGES = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (4, 5), (3, 5), (0, 5)]
+
+
+def graph(edges: list[tuple[int, int]], vertices: int) -> Table:
+    """The table of the reduction in docs/proofs/personal.md: the record first, then the edges."""
+    ends = [(), *edges]
+    rows = [["b" if vertex in edge else "a" for vertex in range(vertices)] for edge in ends]
+    names = [f"v{vertex}" for vertex in range(vertices)]
+    tree = Hierarchy.from_lines([["a", "*"], ["b", "*"]])
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    trees = dict.fromkeys(names, tree)
+    return shoal.table(frame, quasi=names, hierarchies=trees, rows_are_people=True)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_the_exact_solver_finds_densest_subgraphs(size: int) -> None:
+    """So whoever could find lowest risks quickly could find these."""
+    vertices = 6
+    densest = max(
+        sum(set(edge) <= set(chosen) for edge in EDGES)
+        for chosen in combinations(range(vertices), size)
+    )
+    method = Personal(Fraction(2 * vertices - size, 2 * vertices))
+    people = People.of(method, graph(EDGES, vertices))
+    (chosen,) = people.solve(Seeded(1), silent)
+    leaves = [codes[people.wanted[0].rows] for codes in people.crowds.everyone.codes]
+    record = int(np.flatnonzero(np.stack(leaves).sum(axis=0) == 0)[0])
+    risk = Fraction(vertices - size, densest + 1)
+    assert chosen.risk[record] == pytest.approx(float(risk))

@@ -2,6 +2,7 @@
 lowest risk on adult.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -20,6 +21,7 @@ from shoal.data.tables import Table
 from shoal.errors import Stopped
 from shoal.methods.personal import People, Personal, genetic
 from shoal.methods.personal.alone import Alone
+from shoal.methods.personal.climbing import Climb
 from shoal.methods.personal.crowds import Best, Floats
 
 TOWN = Hierarchy.from_lines([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
@@ -175,3 +177,58 @@ def test_on_adult_the_mean_risk_is_within_seven_percent_of_the_lowest(
     assert (
         lowest <= mean("genetic") <= 1.07 * lowest < mean("genetic", 20)
     )  # a search that gives up early is noticed
+
+
+@settings(max_examples=30)
+@given(records.filter(bool), methods, st.data())
+def test_a_step_is_the_best_of_all_pairs_of_a_coarser_and_a_finer_column(
+    rows: Records, method: Personal, data: st.DataObject
+) -> None:
+    people = People.of(method, table_of(rows))
+    alone = Alone(people, Best(people.crowds, people.utility, people.wanted))
+    row = data.draw(st.integers(0, sum(len(want.rows) for want in people.wanted) - 1))
+    worths, columns = alone.worths(row), np.arange(3)
+    kept = [node for node in lattice(people) if worths[columns, node].sum() >= alone.floor(row)]
+    node = data.draw(st.sampled_from(kept))
+    near = [
+        other
+        for other in kept
+        if sum(theirs > own for theirs, own in zip(other, node, strict=True)) <= 1
+        and sum(theirs < own for theirs, own in zip(other, node, strict=True)) <= 1
+    ]
+    risk = float(alone.risks(row, [node])[0])
+    lowest = float(alone.risks(row, near).min())
+    climb = Climb(alone, row)
+    step = climb.step(node, risk)
+    if lowest < risk:
+        assert step is not None
+        assert step[0] in near
+        assert step[1] == lowest == float(alone.risks(row, [step[0]])[0])
+    else:
+        assert step is None
+    end, reached = climb.best(node, risk)
+    assert reached <= lowest
+    assert climb.step(end, reached) is None
+
+
+def wide(columns: int, rows: int) -> Table:
+    """A table of independent, skewed columns, each with four levels."""
+    rng = np.random.default_rng(7)
+    weights = 1 / np.arange(1, 9) ** 1.4
+    drawn = rng.choice(8, (columns, rows), p=weights / weights.sum())
+    frame = pl.DataFrame({f"c{j}": list(map(str, codes)) for j, codes in enumerate(drawn.tolist())})
+    trees = dict.fromkeys(frame.columns, AGE)
+    return shoal.table(frame, quasi=frame.columns, hierarchies=trees, rows_are_people=True)
+
+
+def test_off_adult_the_mean_risk_is_within_two_percent_of_the_lowest() -> None:
+    people = People.of(Personal("1/2", measure="depth", solver="genetic"), wide(6, 400))
+    exactly = replace(people, method=replace(people.method, solver="exact"))
+
+    def mean(people: People) -> float:
+        return people.facts(people.solve(Seeded(1), lambda done, total, what: None)).risk
+
+    lowest = mean(exactly)
+    assert lowest <= mean(people) <= 1.02 * lowest
+    few = replace(people, method=replace(people.method, effort=20))
+    assert mean(few) > 1.1 * lowest  # a search that gives up early is noticed

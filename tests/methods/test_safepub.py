@@ -342,7 +342,12 @@ def test_a_hierarchy_derived_from_the_rows_is_refused_with_the_reason() -> None:
         ({"rows": 0}, "rows"),
         ({"epsilon": "1e-7"}, "epsilon"),
         ({"rows": 2}, "unit"),
-        ({"unit": "name"}, "standard"),
+        ({"unit": "name", "definition": "probabilistic"}, "standard"),
+        ({"beta": 1}, "beta"),
+        ({"beta": "often"}, "beta"),
+        ({"records": 0, "beta": "auto"}, "records"),
+        ({"records": 100}, "auto"),
+        ({"records": 100, "beta": "0.2"}, "auto"),
     ],
 )
 def test_nonsense_is_refused_before_there_is_a_table(wrong: dict[str, Any], said: str) -> None:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
-from math import floor
+from math import floor, log
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,17 @@ def _kept_share(name: str, tree: Hierarchy, level: int, code: int) -> Fraction:
     return Fraction(0)
 
 
+def _information(where: Candidates, sizes: Counter[Record], record: Record) -> int:
+    """What the values of a group tell, by how many of all records have each."""
+    one, most = scores.EntropyScore()._most(where)
+    told = 0
+    for j, column in enumerate(where.names):
+        frequency = sum(c for other, c in sizes.items() if other[j] == record[j])
+        steps = sum(one // step for step in range(frequency, sizes.total()))
+        told += where.importance.get(column, 0) * min(steps, most.get(column, 0))
+    return told
+
+
 def plain(name: str, where: Candidates, records: Sequence[Record], k: int, node: Node) -> Fraction:
     """A node's score, record by record in fractions."""
 
@@ -97,11 +108,8 @@ def plain(name: str, where: Candidates, records: Sequence[Record], k: int, node:
             if tree:
                 share = _kept_share(name, tree, node[j], group_[j])
                 total += phi(c) * weight * floor(share * scores.GRID)
-    for j, weight in enumerate(weights if name == "entropy" else ()):
-        kept: Counter[int] = Counter()
-        for group_, c in sizes.items():
-            kept[group_[j]] += phi(c)
-        total += weight * sum(size * (1 - Fraction(size, n)) for size in kept.values())
+    if name == "entropy":
+        total += sum(phi(c) * _information(where, sizes, group_) for group_, c in sizes.items())
     if name == "classification":
         for j in (where.names.index(column) for column in where.classes):
             best: dict[Record, Counter[int]] = {}
@@ -192,14 +200,53 @@ def many_and_few(where: Candidates, few: int) -> Counts:
     return group(where.names, [np.array([0, 1], dtype=np.uint8)] * 2, [2, 2], np.array([1000, few]))
 
 
-@pytest.mark.parametrize(("name", "importance"), [("discernibility", 1), ("entropy", 0)])
-def test_large_samples_come_close_to_what_is_claimed(name: str, importance: int) -> None:
-    where = space(TWO, TWO, importance={"1": Fraction(importance)})
-    assert (
-        Fraction(98, 100)
-        < moved(name, where, many_and_few(where, 3), many_and_few(where, 4), 6)
-        < 1
+def test_large_samples_come_close_to_what_is_claimed_of_discernibility() -> None:
+    where = space(TWO, TWO)
+    before, after = many_and_few(where, 3), many_and_few(where, 4)
+    assert Fraction(98, 100) < moved("discernibility", where, before, after, 6) < 1
+
+
+def test_large_samples_come_close_to_what_is_claimed_of_entropy() -> None:
+    """Where the second column is at its root, a rare value gains two records; where it is not, the
+    same value only gets more frequent, as the new record is alone there.
+    """
+    first, second = (
+        Hierarchy.from_lines([[f"{leaf}", "*"] for leaf in range(leaves)]) for leaves in (900, 2000)
     )
+    where = space(first, second, importance={"1": Fraction(0)})
+    ones = np.arange(2000)
+    codes = [np.array([0, *(ones * 0 + 1), 0]), np.array([0, *ones, 1])]
+    columns = [column.astype(np.uint16) for column in codes]
+
+    def sample(more: int) -> Counts:
+        return group(where.names, columns, [900, 2000], np.array([99, *(ones * 0 + 40), more]))
+
+    rare = [sample(0).where(sample(0).count > 0), sample(1)]
+    assert Fraction(9, 10) < moved("entropy", where, *rare, 100) < 1
+
+
+def test_the_information_of_a_value_is_close_to_its_logarithm() -> None:
+    where = space(FOUR)
+    sizes = np.array([6000, 3000, 900, 100])
+    sample = group(where.names, [np.arange(4, dtype=np.uint8)], [4], sizes)
+    one, most = scores.EntropyScore()._most(where)
+    expected = sum(size * min(log(10_000 / size), log(4)) for size in sizes.tolist())
+    found = SCORES["entropy"].on(where, sample, 5).of((0,))
+    assert found / one == pytest.approx(expected, rel=1e-3)
+    assert most == {"0": int(one * log(4))}
+
+
+def test_information_without_a_bound_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A twin that lets a value tell more than its column can."""
+    where = space(TWO)
+    codes = [np.array([0, 1], dtype=np.uint8)]
+    few = [group(where.names, codes, [2], np.array([5000, size])) for size in (3, 4)]
+    claimed = SCORES["entropy"].spread(where, 6)
+    assert moved("entropy", where, *few, 6) <= 1
+    one, _ = scores.EntropyScore()._most(where)
+    monkeypatch.setattr(scores.EntropyScore, "_most", lambda score, nodes: (one, {"0": 10 * one}))
+    monkeypatch.setattr(scores.EntropyScore, "spread", lambda score, nodes, k: claimed)
+    assert moved("entropy", where, *few, 6) > 1
 
 
 @pytest.mark.parametrize("name", ["discernibility", "entropy", "classification"])

@@ -1,8 +1,8 @@
 """An adversary who knows all but the coins: the exact law of what the shipped SafePub puts out, on
 every tiny table.
 
-Chance is replaced by enumeration (`enumeration`), an outcome is all that leaves (the table's bytes
-and type, the certificate), and three claims of docs/proofs/safepub.md are checked for all
+Chance is replaced by enumeration (`enumeration`), an outcome is all that leaves (the table's rows
+and types, the certificate), and three claims of docs/proofs/safepub.md are checked for all
 neighbours in both orders: the search keeps (ε_search, 0), a release at given levels
 (ε_anonymisation, δ), and both together (ε, δ). Broken twins, each a small change to the shipped
 code, must fail the same check.
@@ -34,10 +34,15 @@ from shoal.exact.epsilon import Epsilon
 from shoal.lattice import Node
 from shoal.methods import safepub
 from shoal.methods.method import Progress
-from shoal.methods.safepub import SafePub, SafePubPlan, search
+from shoal.methods.safepub import Choice, SafePub, SafePubPlan, search
 from shoal.methods.safepub.scores import SCORES, Candidates, Score, Scores
 from shoal.methods.safepub.search import sampled_k
-from shoal.privacy.calculus import Definition, SafePubParameters, search_epsilon
+from shoal.privacy.calculus import (
+    Definition,
+    SafePubParameters,
+    safepub_parameters,
+    search_epsilon,
+)
 from shoal.releases.release import Release
 
 Law = dict[Any, Interval]
@@ -103,12 +108,12 @@ CLASS = World({"x": "01", "ill": "uv"}, {"x": PAIR})
 # The law of a release, in parts
 
 
-def noised(total: int, parameters: SafePubParameters) -> type[Enumerated]:
+def noised(total: int, parameters: SafePubParameters, more: Sequence[int] = ()) -> type[Enumerated]:
     """Chance whose noise has one outcome for all values that lead to the same size of the search's
     groups.
 
     `sampled_k` does not rise with the number of records it is told, so these values are a run,
-    whose probability is known.
+    whose probability is known. `more` are further numbers of records at which a run begins.
     """
 
     def size(about: int) -> int:
@@ -124,6 +129,8 @@ def noised(total: int, parameters: SafePubParameters) -> type[Enumerated]:
                 range(far + 1), 1 - size(starts[-1]), starts[-1], key=lambda about: -size(about)
             )
         )
+
+    starts = sorted({*starts, *more})
 
     def discrete_laplace(chance: Enumerated, scale: Fraction) -> int:
         ratio = exp(-1 / scale)
@@ -191,12 +198,12 @@ def silent(done: int, total: int, what: str) -> None:
 
 
 def choice(method: SafePub, table: Table) -> Law:
-    """The law of the node that is searched for."""
+    """The law of the node that is searched for, and of the parameters to release it with."""
     plan = method.plan(table.schema)
     if plan.searching is None:
-        return {plan.candidates.low: ONE}
+        return {Choice(plan.candidates.low, plan.parameters): ONE}
     counts = table.count(table.schema.released)
-    kind = noised(counts.total, plan.parameters)
+    kind = noised(counts.total, plan.parameters, (MANY,) if method.beta == "auto" else ())
     return law(lambda chance: method.choose(plan, counts, chance, silent), kind)
 
 
@@ -205,19 +212,19 @@ def everything(release: Release) -> tuple[str, str, str]:
     always the same here.
     """
     assert len(release.certificate.number) == 32
-    return release.table.write_csv(), str(release.table.schema), release.certificate.to_json()
+    return str(release.table.rows()), str(release.table.schema), release.certificate.to_json()
 
 
-def given_levels(method: SafePub, table: Table, node: Node) -> Law:
+def given_levels(method: SafePub, table: Table, chosen: Choice) -> Law:
     """The law of what leaves once the search has found a node."""
-    with mock.patch.object(type(method), "choose", return_value=node):
+    with mock.patch.object(type(method), "choose", return_value=chosen):
         return law(lambda chance: everything(method.release(table, chance)))
 
 
-def together(choices: Law, releases: Mapping[Node, Law]) -> Law:
+def together(choices: Law, releases: Mapping[Choice, Law]) -> Law:
     return {
-        outcome: choices[node] * w
-        for node, outcomes in releases.items()
+        outcome: choices[chosen] * w
+        for chosen, outcomes in releases.items()
         for outcome, w in outcomes.items()
     }
 
@@ -226,7 +233,11 @@ def whole(method: SafePub, table: Table) -> Law:
     """The law of what leaves, from beginning to end."""
     return law(
         lambda chance: everything(method.release(table, chance)),
-        noised(table.rows, method.plan(table.schema).parameters),
+        noised(
+            table.rows,
+            method.plan(table.schema).parameters,
+            (MANY,) if method.beta == "auto" else (),
+        ),
     )
 
 
@@ -329,19 +340,39 @@ def small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "LEAST", 1)
 
 
+MANY = 3
+"""From how many records on a larger β is chosen, by the rule of these tests."""
+
+
+def two_betas(
+    epsilon: Epsilon, delta: Fraction, definition: Definition, records: int
+) -> SafePubParameters:
+    """One of two β is chosen by the number of records, so that the choice tells of it."""
+    beta = Fraction(1, 8) if records < MANY else Fraction(3, 5)
+    return safepub_parameters(epsilon, delta, definition, beta=beta)
+
+
+@pytest.fixture
+def two_chances(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(safepub, "chosen_parameters", two_betas)
+
+
 # What ships
 
 
 FIXED = {
-    "k = 3": SafePub("1/2", "1/5", levels={"x": 0}),
+    "k = 3": SafePub("1/2", "1/5", "probabilistic", levels={"x": 0}),
     "k = 2, standard": SafePub("1/2", "1/5", "standard", levels={"x": 0}),
-    "k = 4": SafePub(1, "1/5", levels={"x": 1}),
+    "k = 4": SafePub(1, "1/5", "probabilistic", levels={"x": 1}),
     "k = 4, standard": SafePub(1, "1/5", "standard", levels={"x": 1}),
-    "k = 1": SafePub("1/4", "2/5", levels={"x": 0}),
+    "k = 1": SafePub("1/4", "2/5", "probabilistic", levels={"x": 0}),
+    "k = 2, few drawn": SafePub("1/2", "1/50", levels={"x": 0}, beta="1/8"),
+    "k = 3, few drawn": SafePub("1/2", "0.031", "probabilistic", levels={"x": 0}, beta="1/8"),
+    "k = 4, many drawn": SafePub("1/2", "1/5", levels={"x": 1}, beta="3/5"),
+    "k = 2, chosen": SafePub(1, "1/5", levels={"x": 0}, beta="auto", records=9),
 }
-SEARCHING = SafePub(
-    "3/2", "1/5", split="1/3"
-)  # half an ε with k = 3 for the release, one for the search
+# Half an ε with k = 3 for the release, one for the search.
+SEARCHING = SafePub("3/2", "1/5", "probabilistic", split="1/3")
 STANDARD = replace(SEARCHING, definition="standard")  # k = 2
 CLASSES = replace(SEARCHING, score="classification", classes=("ill",))
 
@@ -397,6 +428,18 @@ def test_search_and_release_together_keep_the_promise(method: SafePub) -> None:
 @pytest.mark.usefixtures("small_samples")
 def test_columns_that_leave_as_they_are_keep_the_promise() -> None:
     found = examine(CLASSES, CLASS, CLASS.databases(3))
+    assert found.kept
+    assert found.whole.low > 0
+
+
+CHOSEN = SafePub("3/2", "1/5", split="1/3", beta="auto")
+
+
+@pytest.mark.usefixtures("two_chances")
+def test_a_chance_chosen_by_a_noisy_number_of_records_keeps_the_promise() -> None:
+    databases = CHAIN.databases(4)
+    assert len({chosen.parameters for chosen in choice(CHOSEN, CHAIN.table(databases[-1]))}) == 2
+    found = examine(CHOSEN, CHAIN, databases)
     assert found.kept
     assert found.whole.low > 0
 
@@ -579,9 +622,24 @@ def samples_kept(again: bool = False) -> Iterator[list[Counts]]:
 
 
 @pytest.mark.parametrize("kind", [Fewer, Unsampled, Placeholders, Sized])
-@pytest.mark.parametrize("method", ["k = 3", "k = 2, standard"])
+@pytest.mark.parametrize("method", ["k = 3", "k = 2, standard", "k = 2, few drawn"])
 def test_twins_of_the_release_are_caught(kind: type[SafePub], method: str) -> None:
     assert "whole" in examine(twin(kind, FIXED[method]), CHAIN, CHAIN.databases(3)).broken
+
+
+def test_a_k_that_is_too_small_for_a_larger_chance_is_caught() -> None:
+    many = FIXED["k = 4, many drawn"]
+    assert "whole" in examine(twin(Fewer, many), CHAIN, CHAIN.databases(5)).broken
+    usual = replace(many, beta=None).plan(CHAIN.table((0, 0, 0)).schema).parameters.k
+
+    class Careless(SafePub):
+        """Draws more often, with the k of the usual chance."""
+
+        def plan(self, schema: Schema) -> SafePubPlan:
+            plan = super().plan(schema)
+            return replace(plan, parameters=replace(plan.parameters, k=usual))
+
+    assert "whole" in examine(twin(Careless, many), CHAIN, CHAIN.databases(5)).broken
 
 
 def paper(*given: Any) -> Node:
@@ -639,7 +697,7 @@ class Sizing(Telling):
 @pytest.fixture
 def telling(monkeypatch: pytest.MonkeyPatch) -> SafePub:
     monkeypatch.setitem(SCORES, "telling", Telling())
-    return SafePub(3, "13/50", split="1/3", score="telling")  # k = 3
+    return SafePub(3, "13/50", "probabilistic", split="1/3", score="telling")  # k = 3
 
 
 LONELY = [(0, 0, 0), (0, 1, 0), (1, 0, 0)]
@@ -690,11 +748,29 @@ def test_a_budget_that_forgets_how_small_the_sample_is_is_caught(
 class Louder(SafePub):
     """The number of records is known with half the noise."""
 
-    def choose(self, *given: Any) -> Node:
+    def choose(self, *given: Any) -> Choice:
         chance = next(value for value in given if isinstance(value, Chance))
         shipped = chance.discrete_laplace
         with mock.patch.object(chance, "discrete_laplace", lambda scale: shipped(scale / 2)):
             return super().choose(*given)
+
+
+class Counted(SafePub):
+    """The chance is chosen by the number of records as it is, without noise."""
+
+    def choose(
+        self, plan: SafePubPlan, counts: Counts, chance: Chance, progress: Progress
+    ) -> Choice:
+        chosen = super().choose(plan, counts, chance, progress)
+        usual = plan.parameters
+        parameters = two_betas(usual.epsilon, usual.delta, usual.definition, counts.total)
+        return replace(chosen, parameters=parameters)
+
+
+@pytest.mark.usefixtures("two_chances")
+def test_a_chance_chosen_by_the_true_number_of_records_is_caught() -> None:
+    databases = CHAIN.databases(3)
+    assert examine(twin(Counted, CHOSEN), CHAIN, databases).broken >= {"search", "whole"}
 
 
 @pytest.mark.usefixtures("small_samples")

@@ -185,7 +185,9 @@ globals().update(
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """The suite's tests run for this method alone."""
-    if "method" in metafunc.fixturenames:
+    if "tables" in metafunc.fixturenames:
+        metafunc.parametrize(("method", "tables"), [(each, people) for each in METHODS.values()])
+    elif "method" in metafunc.fixturenames:
         metafunc.parametrize("method", METHODS.values(), ids=METHODS)
 
 

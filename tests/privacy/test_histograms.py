@@ -106,7 +106,7 @@ def test_a_group_is_described_by_its_own_counts(rows: Rows) -> None:
 
 
 @pytest.mark.parametrize(
-    ("counts", "l", "holds"),
+    ("counts", "least", "holds"),
     [
         ((4, 1, 1, 1, 1), Fraction(4), True),  # ½ and four times ⅛ have two bits
         ((4, 1, 1, 1, 1), Fraction(4) + Fraction(1, 10**9), False),
@@ -120,10 +120,10 @@ def test_a_group_is_described_by_its_own_counts(rows: Rows) -> None:
 )
 def test_entropy_is_compared_exactly_or_not_at_all(
     counts: tuple[int, ...],
-    l: Fraction,
+    least: Fraction,
     holds: bool,
 ) -> None:
-    assert h.diverse(counts, l) is holds
+    assert h.diverse(counts, least) is holds
 
 
 # How far the values of a group are from those of the whole table

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from math import comb, prod
 from typing import Any
 
@@ -23,7 +23,13 @@ from shoal.exact.epsilon import Epsilon
 from shoal.methods.noisy_counts import NoisyCounts, noisy
 from shoal.privacy import noise
 from shoal.privacy.calculus import Definition
-from shoal.privacy.noise import ONE, NoisyCountParameters, column_parameters, noisy_count_parameters
+from shoal.privacy.noise import (
+    ONE,
+    NoisyCountParameters,
+    column_parameters,
+    highest_chance,
+    noisy_count_parameters,
+)
 
 CASES = [("2*ln(2)", "1e-3", 2), (1, "1e-5", 3), ("0.3", "1/50", 1), ("ln(10)", "1e-6", 5)]
 EPSILONS = ["0.1", "0.2", "ln(2)", "1", "ln(5)", "ln(10)"]
@@ -70,7 +76,7 @@ def errata(epsilon: str, delta: str, k: int, last: int) -> list[Decimal]:
 def test_chances_are_those_of_the_paper_to_twelve_digits(epsilon: str, k: int, delta: str) -> None:
     with localcontext(prec=60):
         expected = printed(epsilon, delta, k, 200)
-        found = noisy_count_parameters(epsilon, delta, k)
+        found = noisy_count_parameters(epsilon, delta, k, "probabilistic")
         for i, chance in enumerate(expected):
             exact = Fraction(chance)
             assert found.chance(i) <= exact + Fraction(1, 10**55)
@@ -98,11 +104,15 @@ def test_the_standard_definition_releases_more_than_the_errata_and_the_paper_ask
 
 def test_rows_are_released_from_as_many_records_on_as_the_errata_say() -> None:
     assert [
-        noisy_count_parameters("ln(5)", delta, 10).half for delta in ("1e-3", "1e-5", "1e-7")
+        noisy_count_parameters("ln(5)", delta, 10, "probabilistic").half
+        for delta in ("1e-3", "1e-5", "1e-7")
     ] == [18, 24, 30]
-    assert [noisy_count_parameters("ln(5)", "1e-5", k).half for k in (3, 20)] == [17, 34]
-    assert noisy_count_parameters(1, "1e-5", 10).half == 32
-    found = noisy_count_parameters(1, "1e-5", 10)
+    assert [noisy_count_parameters("ln(5)", "1e-5", k, "probabilistic").half for k in (3, 20)] == [
+        17,
+        34,
+    ]
+    assert noisy_count_parameters(1, "1e-5", 10, "probabilistic").half == 32
+    found = noisy_count_parameters(1, "1e-5", 10, "probabilistic")
     assert [f"{float(found.chance(i)):.6f}" for i in (35, 36)] == ["0.980023", "0.992651"]
 
 
@@ -232,7 +242,7 @@ def test_an_epsilon_too_small_for_noise_to_be_drawn_is_refused_by_the_promise() 
 
 
 def test_a_k_that_would_fill_the_memory_is_refused() -> None:
-    assert noisy_count_parameters(1, "1e-5", 1_000_000).half == 1_000_022
+    assert noisy_count_parameters(1, "1e-5", 1_000_000, "probabilistic").half == 1_000_022
     with pytest.raises(ParameterError, match="1 to 1000000"):
         noisy_count_parameters(1, "1e-5", 10**10)
 
@@ -368,7 +378,7 @@ def test_a_lost_delta_that_is_left_out_is_found(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_counts_are_drawn_with_these_chances_and_this_noise() -> None:
-    found = noisy_count_parameters(1, "1e-2", 4)
+    found = noisy_count_parameters(1, "1e-2", 4, "probabilistic")
     draws = 40_000
     for i in (4, 6, 9, 14):
         released = noisy(np.full(draws, i), found, Seeded(i))
@@ -379,3 +389,56 @@ def test_counts_are_drawn_with_these_chances_and_this_noise() -> None:
             assert abs(seen[count] - draws * float(chance)) <= 5.5 * deviation + 6
     assert not noisy(np.arange(4), found, Seeded(1)).any()
     assert len(noisy(np.zeros(0, dtype=np.int64), found, Seeded(1))) == 0
+
+
+# Means and errors of released counts, and what no method can do
+
+
+@pytest.mark.parametrize("definition", ["probabilistic", "standard"])
+@pytest.mark.parametrize(("epsilon", "delta", "k"), CASES)
+def test_means_and_errors_are_those_of_the_law(
+    definition: Definition, epsilon: Any, delta: str, k: int
+) -> None:
+    found = noisy_count_parameters(epsilon, delta, k, definition)
+    far = 40 * int(found.scale + 1)
+    with localcontext(prec=60):
+        for i in (0, k - 1, k, k + 1, k + 7, found.half, found.half + 30):
+            chances = law(found, i, i + far)
+            mean = sum((j * chance for j, chance in enumerate(chances)), Decimal(0))
+            off = sum((abs(j - i) * chance for j, chance in enumerate(chances)), Decimal(0))
+            for (low, high), value in ((found.expected(i), mean), (found.error(i), off)):
+                assert low <= high <= low + Fraction(1, 10**60)
+                assert float(low) == pytest.approx(float(value), rel=1e-12, abs=1e-12)
+
+
+def test_the_printed_mean_is_another() -> None:
+    found = noisy_count_parameters(1, "1e-5", 10, "probabilistic")
+    r = 2.718281828459045**-0.5
+    printed_mean = float(found.chance(10)) * (10 + r**11 / (1 - r**2))
+    assert float(found.expected(10)[0]) > printed_mean * 1.09
+
+
+def test_no_count_is_released_with_more_than_the_highest_chance() -> None:
+    for epsilon, delta, k in (("ln(5)", "1e-5", 10), ("0.3", "1e-3", 2), (2, "1e-7", 1)):
+        for definition in ("probabilistic", "standard"):
+            found = noisy_count_parameters(epsilon, delta, k, definition)
+            for i in range(len(found.withheld)):
+                assert found.chance(i) <= highest_chance(epsilon, delta, max(i, 1), k)
+
+
+def test_the_highest_chance_is_kept_by_a_method_that_shows_no_counts_and_no_more_would_be() -> None:
+    e, delta, slack = Fraction(3), Fraction(1, 100), Fraction(1, 10**30)
+    chances = [Fraction(0)] + [highest_chance("ln(3)", delta, i) for i in range(1, 12)]
+    assert float(chances[1]) == 0.01
+    assert chances[-1] == 1
+    for before, after in pairwise(chances):
+        assert after <= e * before + delta + slack
+        assert 1 - before <= e * (1 - after) + delta + slack
+        larger = after + Fraction(1, 10**6)
+        assert larger > 1 or larger > e * before + delta or 1 - before > e * (1 - larger) + delta
+
+
+def test_without_a_delta_nothing_can_be_released() -> None:
+    assert highest_chance(10, 0, 10**9) == 0
+    assert highest_chance(1, "1e-5", 9, k=10) == 0
+    assert highest_chance(1, "1e-5", 10**9) == 1

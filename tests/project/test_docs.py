@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -60,7 +61,7 @@ def shoal_commands(page: Path) -> Iterator[str]:
 
 def subcommand(command: str) -> str:
     """What `shoal` is asked to do, without arguments: `ledger show`."""
-    known = get_command(app)
+    known: Any = get_command(app)
     names = []
     for word in shlex.split(command)[1:]:
         known = getattr(known, "commands", {}).get(word)
@@ -192,3 +193,6 @@ def test_a_command_does_the_same_in_this_process_and_in_its_own(
     monkeypatch.chdir(tmp_path)
     for command in ("shoal explain --epsilon 'ln(3)' --delta 1e-6", "shoal explain --epsilon 0"):
         assert in_this_process(command) == in_a_shell(command, tmp_path)
+    for wrong in ("shoal explain --epsilon 1 --delta 1e-6", "shoal explain --epsilon 0"):
+        with pytest.raises(AssertionError):
+            run_command(wrong, "something else", tmp_path, alone=False)

@@ -8,6 +8,7 @@ can cause are listed.
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -41,8 +42,13 @@ BY_PROGRAMS = (  # the command line cannot cause these: it never passes such an 
 )
 
 
-def texts() -> Iterator[tuple[str, str]]:
+@cache
+def texts() -> list[tuple[str, str]]:
     """Every text that an error is made with, and where; what is filled in is a name or a number."""
+    return list(_texts())
+
+
+def _texts() -> Iterator[tuple[str, str]]:
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and _name(node).endswith("Error"):
@@ -82,7 +88,7 @@ def wrong(messages: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def test_no_error_shows_python_at_the_command_line() -> None:
-    messages = list(texts())
+    messages = texts()
     assert len(messages) > 500
     assert not wrong(messages)
 

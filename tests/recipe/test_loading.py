@@ -265,10 +265,13 @@ def test_a_unit_needs_an_identifying_column(
         ("split = 1", "method: a split of 1 leaves nothing for a search"),
         ("split = 0", "method.split = 0 is out of range"),
         (
-            'unit = "name"',
+            'unit = "name"\ndefinition = "probabilistic"',
             "method: the probabilistic definition is not kept where people have several rows",
         ),
         ("rows = 2", "method.rows bounds how many rows each person gives; say with unit"),
+        ("beta = 1", "method.beta = 1 is out of range"),
+        ('beta = "often"', "method.beta"),
+        ("records = 100", "method.records is what beta = 'auto' is chosen by"),
         ("steps = 0", "method.steps = 0 is out of range"),
     ],
 )

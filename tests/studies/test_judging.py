@@ -426,6 +426,7 @@ def test_classes_are_predicted_and_a_generalised_one_is_not() -> None:
     assert [(one.column, one.classifier, one.folds) for one in found.accuracies] == [
         ("ill", "tree", 10),
         ("ill", "logistic", 10),
+        ("ill", "c4.5", 10),
     ]
     assert all(one.released == 1 for one in found.accuracies)
     assert list(found.unknown) == ["classification of town"]

@@ -60,11 +60,10 @@ def chapter(*names: str) -> Views:
 
 def brute(views: Views) -> tuple[int, dict[int, Counter[object]]]:
     """By trying all tables: how many fit the views, and how often everybody has each value."""
-    inside = sorted(set().union(*(view.members for view in views.shown)))
+    inside = sorted(set().union(*(view.people for view in views.views)))
     number, has = 0, {person: Counter[object]() for person in inside}
     bags = [
-        (view.members, dict(zip(views.values, views.bag(view), strict=True)))
-        for view in views.shown
+        (view.people, dict(zip(views.values, views.bag(view), strict=True))) for view in views.views
     ]
     able = [
         [value for value in views.values if all(bag[value] for who, bag in bags if one in who)]
@@ -73,8 +72,8 @@ def brute(views: Views) -> tuple[int, dict[int, Counter[object]]]:
     for given_ in product(*able):
         table = dict(zip(inside, given_, strict=True))
         if all(
-            Counter(table[one] for one in view.members if table[one] is not OUTSIDE) == view.shown
-            for view in views.shown
+            Counter(table[one] for one in view.people if table[one] is not OUTSIDE) == view.bag
+            for view in views.views
         ):
             number += 1
             for person, value in table.items():
@@ -149,7 +148,7 @@ HALF = Fraction(1, 2)
 
 
 def intervals(views: Views) -> list[Candidate]:
-    return refinements(views, {"age": AGES[: len(views.names)]})
+    return refinements(views, {"age": AGES[: len(views.people)]})
 
 
 def named(*names: str) -> list[Candidate]:
@@ -158,7 +157,7 @@ def named(*names: str) -> list[Candidate]:
 
 def shown(views: Iterable[View]) -> tuple[Hashable, ...]:
     """What somebody sees of views: also in which order values are listed."""
-    return tuple((view.name, view.members, tuple(view.shown.items())) for view in views)
+    return tuple((view.name, view.people, tuple(view.bag.items())) for view in views)
 
 
 def private(views: Views) -> bool:
@@ -173,7 +172,7 @@ def private(views: Views) -> bool:
 
 def covered(views: Views, source: Random) -> list[Value]:
     """A table with values for everybody, with two or three values."""
-    return [source.choice("abc") for _ in views.names]
+    return [source.choice("abc") for _ in views.people]
 
 
 def written(folder: Path, text: str) -> Path:

@@ -83,7 +83,7 @@ def test_bounds_of_single_views_hold(views: Views) -> None:
 def test_bounds_of_views_as_shares_would_be_caught() -> None:
     """What one view says of everybody in it bounds nobody: together views are surer."""
     views = chapter("6.3A", "6.3B")
-    alone = max(Fraction(view.shown["S"], view.size) for view in views.shown)
+    alone = max(Fraction(view.bag["S"], view.size) for view in views.views)
     assert alone < check(views).of("Donald").shares["S"]
 
 

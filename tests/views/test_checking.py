@@ -83,7 +83,7 @@ def test_k_views_that_share_one_person_expose_them_as_computed(k: int) -> None:
 
 def test_what_is_too_entangled_even_for_samples_is_not_decided_and_the_rest_is() -> None:
     views = entangled()
-    checked = check(views, most=1000, tries=100)
+    checked = check(views, steps=1000, tries=100)
     assert (checked.how, checked.private, checked.tables_text, checked.confidence) == (
         "bounded",
         None,
@@ -94,15 +94,15 @@ def test_what_is_too_entangled_even_for_samples_is_not_decided_and_the_rest_is()
     assert checked.undecided
     assert not checked.exposed
     more = Views(
-        203, [*views.shown, View("a", [200, 201], ["x", "y"]), View("b", [201, 202], ["x", "z"])]
+        203, [*views.views, View("a", [200, 201], ["x", "y"]), View("b", [201, 202], ["x", "z"])]
     )
-    assert check(more, most=1000, tries=100).private is False
+    assert check(more, steps=1000, tries=100).private is False
     with pytest.raises(TooLargeError, match="more than 1,000 steps"):
-        check(views, how="exact", most=1000)
+        check(views, how="exact", steps=1000)
 
 
 def test_where_counting_takes_too_long_the_result_has_its_method_and_sample_size() -> None:
-    checked = check(chapter("6.3A", "6.3B", "6.7"), most=1)
+    checked = check(chapter("6.3A", "6.3B", "6.7"), steps=1)
     assert (checked.how, checked.confidence, checked.tables) == (
         "importance",
         Fraction(99, 100),
@@ -117,11 +117,11 @@ def test_where_counting_takes_too_long_the_result_has_its_method_and_sample_size
 def test_limits_of_single_values_count_beside_gamma() -> None:
     views = chapter("6.3A")
     assert check(views).private is True
-    strict = Views(views.names, views.shown, "1/2", {"H": "1/5"})
+    strict = Views(views.people, views.views, "1/2", {"H": "1/5"})
     assert {(one.name, one.value) for one in check(strict).exposed} == {
         (name, "H") for name in NAMES[:4]
     }
-    lax = Views(views.names, chapter("6.3A", "6.3B").shown, "1/2", {"S": 0.8})
+    lax = Views(views.people, chapter("6.3A", "6.3B").views, "1/2", {"S": 0.8})
     assert check(lax).private is True
 
 
@@ -135,7 +135,7 @@ def test_being_outside_the_table_is_shown_and_has_no_limit() -> None:
 
 
 def test_people_in_no_view_change_nothing() -> None:
-    more = Views([*NAMES[:7], "Zoe"], chapter("6.3A", "6.3B").shown)
+    more = Views([*NAMES[:7], "Zoe"], chapter("6.3A", "6.3B").views)
     checked = check(more)
     assert (checked.tables, checked.largest) == (45, Fraction(4, 5))
     with pytest.raises(ParameterError, match="in no view"):

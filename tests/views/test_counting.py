@@ -59,15 +59,15 @@ def test_counting_agrees_where_some_of_the_register_are_not_in_the_table(views: 
 @given(random_views(), st.randoms(use_true_random=False))
 def test_views_that_no_table_shows_are_refused(views: Views, source: Random) -> None:
     """Bags are exchanged between views of one size, which no table may have shown."""
-    bags = [view.shown for view in views.shown]
+    bags = [view.bag for view in views.views]
     source.shuffle(bags)
     if any(
-        sum(bag.values()) != len(view.members) for bag, view in zip(bags, views.shown, strict=True)
+        sum(bag.values()) != len(view.people) for bag, view in zip(bags, views.views, strict=True)
     ):
         return
     mixed = Views(
-        len(views.names),
-        [View(view.name, view.members, bag) for view, bag in zip(views.shown, bags, strict=True)],
+        len(views.people),
+        [View(view.name, view.people, bag) for view, bag in zip(views.views, bags, strict=True)],
     )
     if brute(mixed)[0]:
         agrees(mixed)
@@ -119,8 +119,8 @@ def test_a_sampler_that_takes_people_one_by_one_is_caught() -> None:
 @given(random_views(), st.integers(0, 1000))
 def test_what_is_drawn_could_have_shown_the_views(views: Views, seed: int) -> None:
     (table,) = possible(views, 1, seed)
-    for view in views.shown:
-        assert Counter(table[person] for person in view.members) == view.shown
+    for view in views.views:
+        assert Counter(table[person] for person in view.people) == view.bag
 
 
 def chain(people: int) -> Views:

@@ -44,7 +44,7 @@ def test_views_that_expose_alone_do_so_and_none_of_them_is_needless(
                 assert share(views, fewer, one.person, one.value) <= one.limit
         else:
             assert one.views == tuple(
-                view.name for view in views.shown if one.person in view.members
+                view.name for view in views.views if one.person in view.people
             )
 
 

@@ -99,13 +99,13 @@ def test_the_truth_needs_a_column_and_candidates_may_be_free(tmp_path: Path) -> 
         replace(gathered, column=None).truth(table)
     parts, free = gathered.candidates(), gathered.candidates(free=True)
     assert set(parts) < set(free)
-    assert all(any(one.people <= view.members for view in gathered.views.shown) for one in parts)
+    assert all(any(one.people <= view.people for view in gathered.views.views) for one in parts)
 
 
 def test_a_release_is_gathered_by_rows_and_its_toml_is_a_file_of_its_own(tmp_path: Path) -> None:
     ledger = Ledger.create(tmp_path / "ledger", gamma="1/2")
     by_name = gather_release(BY_SEX.release(people()), people(), ledger, person="name")
-    assert (by_name.column, by_name.views.names[:2]) == ("ill", ("A", "B"))
+    assert (by_name.column, by_name.views.people[:2]) == ("ill", ("A", "B"))
     assert by_name.register.people.names == ("sex", "age", "name")
     more = [View("two", [0, 2], ["SARS", None])]
     (tmp_path / "more.toml").write_text(by_name.toml(more))

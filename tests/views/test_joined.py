@@ -62,7 +62,7 @@ def holds(shown: Views, seen: Views, others: Views) -> bool:
                 Fraction(has[who][value], number) if who in has else Fraction(0)
                 for number, has in (all_, few)
             )
-            if surer > high or low > (max(surer, other) if others.shown else surer):
+            if surer > high or low > (max(surer, other) if others.views else surer):
                 return False
     return True
 
@@ -96,9 +96,9 @@ def test_bounds_of_the_joined_bag_would_be_caught() -> None:
     source, wrong = Random(1), 0
     for _ in range(30):
         shown, seen, others = known(source, left_out=False)
-        first, *rest = shown.shown
+        first, *rest = shown.views
         wrong += not holds(
-            Views(len(shown.names), [View(first.name, first.members, first.shown), *rest]),
+            Views(len(shown.people), [View(first.name, first.people, first.bag), *rest]),
             seen,
             others,
         )

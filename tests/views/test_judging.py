@@ -64,7 +64,7 @@ def leaks(
                     by_views.of(person).shares.get(value, Fraction(0))
                     - own.beliefs[person].get(value, Fraction(0))
                 )
-                for person in range(len(views.names))
+                for person in range(len(views.people))
                 for value in views.values
             )
         )
@@ -106,9 +106,9 @@ def test_all_possible_tables_are_listed() -> None:
     views = chapter("6.3A", "6.3B")
     tables = worlds(views)
     assert len(set(tables)) == len(tables) == 45
-    for view in views.shown:
-        assert all(Counter(table[one] for one in view.members) == view.shown for table in tables)
+    for view in views.views:
+        assert all(Counter(table[one] for one in view.people) == view.bag for table in tables)
     with pytest.raises(TooLargeError, match="44"):
         worlds(views, 44)
     with pytest.raises(ParameterError, match="no view"):
-        worlds(Views(8, views.shown))
+        worlds(Views(8, views.views))

@@ -118,15 +118,12 @@ def test_bounds_of_all_drawn_shares_hold_together(monkeypatch: pytest.MonkeyPatc
         return clopper_pearson(hits, tries, error)
 
     monkeypatch.setattr(room, "clopper_pearson", told)
-    one = chapter("6.3A", "6.3B").shown
+    one = chapter("6.3A", "6.3B").views
     views = Views(
         14,
         [
             *one,
-            *(
-                View(f"{view.name} too", [who + 7 for who in view.members], view.shown)
-                for view in one
-            ),
+            *(View(f"{view.name} too", [who + 7 for who in view.people], view.bag) for view in one),
         ],
     )
     both = [
@@ -136,7 +133,7 @@ def test_bounds_of_all_drawn_shares_hold_together(monkeypatch: pytest.MonkeyPatc
             for own in named("6.5A", "6.5B")
         ),
     ]
-    by = plan(views, both, effort=1, most=2, confidence="9/10")
+    by = plan(views, both, effort=1, additions=2, confidence="9/10")
     assert by.confidence == Fraction(9, 10)
     assert max(errors) * 2 * 2 <= 0.1 + 1e-12
 
@@ -180,20 +177,17 @@ def test_the_best_of_several_regions_is_that_with_the_largest_product() -> None:
 def test_views_go_where_all_limits_hold_most_often_and_not_where_a_single_region_gains_most(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    one = chapter("6.3A", "6.3B").shown
+    one = chapter("6.3A", "6.3B").views
     views = Views(
         14,
         [
             *one,
-            *(
-                View(f"{view.name} too", [who + 7 for who in view.members], view.shown)
-                for view in one
-            ),
+            *(View(f"{view.name} too", [who + 7 for who in view.people], view.bag) for view in one),
         ],
     )
     options = iter(options_of([[(1, 2), (2, 5)], [(1, 1), (2, 3)]]))
     monkeypatch.setattr(room, "_options", lambda *given_: next(options))
-    by = plan(views, [], most=3)
+    by = plan(views, [], additions=3)
     assert (len(by.candidates), by.low) == (
         3,
         Fraction(2, 10) * Fraction(3, 10),
@@ -209,9 +203,9 @@ def test_plans_for_many_regions_take_no_longer_than_all_of_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     copies = [
-        (f"{view.name} {at}", [one + 7 * at for one in view.members], view.shown)
+        (f"{view.name} {at}", [one + 7 * at for one in view.people], view.bag)
         for at in range(30)
-        for view in chapter("6.3A", "6.3B").shown
+        for view in chapter("6.3A", "6.3B").views
     ]
     many = Views(7 * 30, [View(*one) for one in copies])
     one = subsets(chapter("6.3A", "6.3B"), 2)
@@ -220,7 +214,7 @@ def test_plans_for_many_regions_take_no_longer_than_all_of_them(
         for at in (3, 20)
         for own in one
     ]
-    found = plan(many, some, most=2)
+    found = plan(many, some, additions=2)
     assert (len(found.outlooks), len(found.candidates), found.low) == (30, 2, Fraction(0))
     assert (
         len({min(own.people) // 7 for own in found.candidates}) == 1
@@ -233,7 +227,7 @@ def test_a_plan_never_sees_a_table_and_is_the_same_for_all() -> None:
     chosen = {
         shown(
             [
-                View(view.name, view.members, {})
+                View(view.name, view.people, {})
                 for view in restore(views, table, intervals(views), adversary="aware").added
             ]
         )
@@ -272,14 +266,11 @@ def test_the_share_is_that_of_all_tables_where_they_are_many(views: Views, sourc
 
 
 def the_share_is_that_of_all_tables(views: Views, source: Random, most: int) -> None:
-    inside = sorted(set().union(*(view.members for view in views.shown)))
+    inside = sorted(set().union(*(view.people for view in views.views)))
     number = {person: at for at, person in enumerate(inside)}
     views = Views(
         len(inside),
-        [
-            View(view.name, [number[one] for one in view.members], view.shown)
-            for view in views.shown
-        ],
+        [View(view.name, [number[one] for one in view.people], view.bag) for view in views.views],
     )
     assume(not check(views).private and len(worlds(views)) < most)
     candidates = subsets(views, 2)
@@ -293,7 +284,7 @@ def the_share_is_that_of_all_tables(views: Views, source: Random, most: int) -> 
             len(tables),
         )
 
-    by = plan(views, candidates, most=1)
+    by = plan(views, candidates, additions=1)
     assert by.low == by.high == share(by.candidates)
     if len(by.outlooks) == 1:
         assert by.low == max((share([one]) for one in candidates), default=Fraction(0))
@@ -305,14 +296,11 @@ def the_share_is_that_of_all_tables(views: Views, source: Random, most: int) -> 
 def test_no_procedure_restores_more_than_the_bound_and_none_makes_anybody_less_sure_on_average(
     views: Views, outputs: int, source: Random
 ) -> None:
-    inside = sorted(set().union(*(view.members for view in views.shown)))
+    inside = sorted(set().union(*(view.people for view in views.views)))
     number = {person: at for at, person in enumerate(inside)}
     views = Views(
         len(inside),
-        [
-            View(view.name, [number[one] for one in view.members], view.shown)
-            for view in views.shown
-        ],
+        [View(view.name, [number[one] for one in view.people], view.bag) for view in views.views],
     )
     tables = worlds(views)
     law = {table: [source.randint(0, 3) for _ in range(outputs)] for table in tables}
@@ -373,6 +361,6 @@ def test_a_plan_is_followed_or_not_by_what_it_says() -> None:
 
 
 def test_people_in_no_view_are_in_no_plan() -> None:
-    views = Views(8, chapter("6.3A", "6.3B").shown)
+    views = Views(8, chapter("6.3A", "6.3B").views)
     both = [*subsets(views, 2), Candidate("with the eighth", frozenset({3, 7}))]
     assert "with the eighth" not in [one.name for one in plan(views, both).candidates]

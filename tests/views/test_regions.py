@@ -29,10 +29,10 @@ from tests.views.cases import NAMES, TABLE, chapter, covered, named, random_view
 
 def test_what_could_not_be_counted_is_not_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     views = chapter("6.3A", "6.3B")
-    (left,) = restore(views, TABLE[:7], named("6.5A", "6.5B"), most=1).unrestored
+    (left,) = restore(views, TABLE[:7], named("6.5A", "6.5B"), additions=1).unrestored
     assert left.proven == "candidates"
     monkeypatch.setattr(Region.tally, "__defaults__", (1,))  # the longest that a set may take
-    (left,) = restore(views, TABLE[:7], named("6.5A", "6.5B"), most=1).unrestored
+    (left,) = restore(views, TABLE[:7], named("6.5A", "6.5B"), additions=1).unrestored
     assert left.proven is None
 
 
@@ -74,8 +74,8 @@ def test_regions_are_what_people_views_and_candidates_connect(
     assert sorted(one.people for one in found) == sorted(tuple(sorted(one)) for one in reached)
     for region in found:
         inside = set(region.people)
-        assert {one.name: whole(region, one.members) for one in region.views.shown} == {
-            view.name: view.members for view in views.shown if view.members <= inside
+        assert {one.name: whole(region, one.people) for one in region.views.views} == {
+            view.name: view.people for view in views.views if view.people <= inside
         }
         assert {one.name: whole(region, one.people) for one in region.candidates} == {
             one.name: one.people for one in candidates if one.people <= inside
@@ -143,7 +143,7 @@ def test_what_a_linear_program_proves_of_few_it_proves_of_them_among_many(number
 
 def test_a_long_chain_that_can_be_restored_is_not_refuted() -> None:
     views = chain(300)
-    mild = Views(300, [view for view in views.shown if view.name != "second"], Fraction(1, 2))
+    mild = Views(300, [view for view in views.views if view.name != "second"], Fraction(1, 2))
     region = regions(mild, [], [0])[0]
     assert obstacle(region) is None
 
@@ -196,7 +196,7 @@ def test_people_connected_with_a_hopeless_crowd_are_not_called_hopeless() -> Non
     views = Views(
         names,
         [
-            *chapter("6.3A", "6.3B").shown,
+            *chapter("6.3A", "6.3B").views,
             View("C", [6, 7, 8, 9], [table[one] for one in (6, 7, 8, 9)]),
         ],
     )
@@ -237,12 +237,12 @@ def test_what_is_proven_never_to_be_restored_is_not_by_any_views(
     """All sets of up to two views of any people at all."""
     table = covered(views, source)
     views = Views(
-        len(views.names), [Candidate(view.name, view.members).view(table) for view in views.shown]
+        len(views.people), [Candidate(view.name, view.people).view(table) for view in views.views]
     )
-    restored = restore(views, table, [], most=1)
+    restored = restore(views, table, [], additions=1)
     never = [one for one in restored.unrestored if one.proven == "never"]
-    assume(never and len(views.names) <= 5)
-    people = range(len(views.names))
+    assume(never and len(views.people) <= 5)
+    people = range(len(views.people))
     every = [
         Candidate(str(some), frozenset(some))
         for size in range(1, len(people) + 1)

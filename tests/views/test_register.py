@@ -50,7 +50,7 @@ def agrees(views: list[View], people: shoal.Table) -> None:
     """Every view shows what its people really have."""
     values = truth(people)
     for view in views:
-        assert Counter(values[person] for person in view.members) == view.shown
+        assert Counter(values[person] for person in view.people) == view.bag
 
 
 @pytest.mark.parametrize("suppressed", ["drop", "star"])
@@ -65,7 +65,7 @@ def test_the_groups_of_an_optimal_release_are_views(
     release = method.release(people)
     views = register.of_release(release, "r")
     agrees(views, people)
-    covered = sum(len(view.members) for view in views)
+    covered = sum(len(view.people) for view in views)
     assert covered == (240 if suppressed == "star" else 240 - release.suppressed)
     assert check(Views(240, views)).tables
 
@@ -73,7 +73,7 @@ def test_the_groups_of_an_optimal_release_are_views(
 def test_the_ranges_of_mondrian_are_views(people: shoal.Table, register: Register) -> None:
     views = register.of_release(shoal.Mondrian((KAnonymity(4),)).release(people), "m")
     agrees(views, people)
-    assert sum(len(view.members) for view in views) == 240
+    assert sum(len(view.people) for view in views) == 240
 
 
 def test_buckets_are_views_and_people_who_look_alike_join_them(
@@ -135,7 +135,7 @@ def test_bounds_allow_for_someone_who_knows_who_is_in_which_coincident_group(row
     checked = check(Views(rows, views))
     assert (checked.how, checked.largest) == ("bounded", largest)
     assert (
-        max(Fraction(max(view.shown.values()), view.size) for view in views) < largest
+        max(Fraction(max(view.bag.values()), view.size) for view in views) < largest
     )  # what joining alone would tell
     assert check(Views(rows, views, largest)).private is True
     assert check(Views(rows, views, largest - Fraction(1, 100))).private is not True
@@ -168,7 +168,7 @@ name = "m"
 release = "out"
 """
     views = load(written(tmp_path, text))
-    agrees(list(views.shown), people)
+    agrees(list(views.views), people)
 
 
 def test_releases_that_draw_are_not_views(people: shoal.Table, register: Register) -> None:
@@ -202,7 +202,7 @@ def test_a_foreign_table_may_have_other_names_and_counts() -> None:
         "insurer",
         Legend({"age": "AGE"}, "DX", values={"J10": "flu", "I21": "heart"}, count="N"),
     )
-    assert {tuple(sorted(view.members)): dict(view.shown) for view in views} == {
+    assert {tuple(sorted(view.people)): dict(view.bag) for view in views} == {
         (0, 1): {"flu": 2},
         (2, 3): {"flu": 1, "heart": 1},
     }
@@ -227,7 +227,7 @@ def test_a_text_of_a_table_stands_for_those_whom_it_fits(text: str, fits: set[in
     )
     foreign = pl.DataFrame({"age": [text] * len(fits), "ill": ["x"] * len(fits)})
     (view,) = register.of_table(foreign, "t", Legend({"age": "age"}, "ill"))
-    assert view.members == fits
+    assert view.people == fits
 
 
 def test_what_does_not_belong_to_the_register_is_refused() -> None:
@@ -327,12 +327,12 @@ def test_a_text_that_may_mean_several_things_stands_for_all_of_them() -> None:
     (joined,) = register.of_table(
         pl.DataFrame({"x": ["a", "b"], "ill": ["flu", "gout"]}), "t", Legend({"x": "x"}, "ill")
     )
-    assert (joined.members, len(joined.parts)) == (frozenset({0, 1}), 2)
+    assert (joined.people, len(joined.parts)) == (frozenset({0, 1}), 2)
     values = Register(shoal.table(pl.DataFrame({"x": ["a", "b", "a, b"]})), complete=False)
     (view,) = values.of_table(
         pl.DataFrame({"x": ["{a, b}"] * 2, "ill": ["flu", "gout"]}), "t", Legend({"x": "x"}, "ill")
     )
-    assert view.members == {0, 1, 2}
+    assert view.people == {0, 1, 2}
     odd = Register(
         shoal.table(pl.DataFrame({"x": ["a, b", "a", "b", "c", "missing", None, "c or missing"]})),
         complete=False,
@@ -345,7 +345,7 @@ def test_a_text_that_may_mean_several_things_stands_for_all_of_them() -> None:
         (view,) = odd.of_table(
             pl.DataFrame({"x": [text], "ill": ["flu"]}), "t", Legend({"x": "x"}, "ill")
         )
-        assert view.members == who
+        assert view.people == who
 
 
 def test_rows_that_stand_for_no_record_are_not_a_group() -> None:

@@ -23,7 +23,7 @@ def test_buckets_with_people_who_look_alike_reveal_what_the_surest_bucket_does()
     ]
     joined, number = views_of_groups("b", groups)
     assert number == 2
-    assert [(sorted(view.members), view.size, len(view.parts)) for view in joined] == [
+    assert [(sorted(view.people), view.size, len(view.parts)) for view in joined] == [
         ([0, 1, 2, 3, 4, 5], 6, 2)
     ]
     checked = check(Views(6, joined, "3/5"))

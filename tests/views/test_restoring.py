@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bench.heart import violated
 from shoal.errors import InputError, ParameterError
+from shoal.experiments.heart import violated
 from shoal.views import (
     OUTSIDE,
     Candidate,
@@ -55,7 +55,7 @@ def test_the_chapters_views_are_restored_by_two_parts_of_them() -> None:
 
 def test_one_part_does_not_restore_them_and_that_is_proven() -> None:
     views = chapter("6.3A", "6.3B")
-    restored = restore(views, TABLE[:7], intervals(views), most=1)
+    restored = restore(views, TABLE[:7], intervals(views), additions=1)
     assert restored.added == ()
     assert restored.after is restored.before
     (left,) = restored.unrestored
@@ -89,9 +89,9 @@ def test_some_views_need_as_many_more_as_there_are_views(k: int) -> None:
         ],
     )
     pairs = subsets(views, 2)
-    (left,) = restore(views, table, pairs, most=k - 1).unrestored
+    (left,) = restore(views, table, pairs, additions=k - 1).unrestored
     assert left.proven == "candidates"
-    restored = restore(views, table, pairs, most=k)
+    restored = restore(views, table, pairs, additions=k)
     assert (restored.private, len(restored.added)) == (True, k)
     assert restored.before.largest == Fraction(2**k, 2**k + 1)
 
@@ -102,7 +102,7 @@ def test_views_that_restore_are_found_if_there_are_any(views: Views, source: Ran
     """Compared with all sets of up to two candidates, each by all tables."""
     table = covered(views, source)
     views = Views(
-        len(views.names), [Candidate(view.name, view.members).view(table) for view in views.shown]
+        len(views.people), [Candidate(view.name, view.people).view(table) for view in views.views]
     )
     assume(not private(views))
     candidates = [*subsets(views, 2), *subsets(views, 3)]
@@ -163,8 +163,7 @@ def test_nobody_is_exposed_after_restoring() -> None:
             restored += 1
             assert check(case.views.also(*found.added)).private
             assert all(
-                Candidate("", view.members).view(case.levels).shown == view.shown
-                for view in found.added
+                Candidate("", view.people).view(case.levels).bag == view.bag for view in found.added
             )
         else:
             assert found.unrestored
@@ -177,8 +176,8 @@ def test_several_regions_share_the_number_of_views() -> None:
         14, [Candidate(str(at), frozenset(range(at, at + 4))).view(table) for at in (0, 3, 7, 10)]
     )
     pairs = subsets(views, 2)
-    assert restore(views, table, pairs, most=4).private
-    restored = restore(views, table, pairs, most=3)
+    assert restore(views, table, pairs, additions=4).private
+    restored = restore(views, table, pairs, additions=3)
     assert len(restored.added) == 2
     (left,) = restored.unrestored
     assert (left.proven, left.exposed.person) == (None, 10)

@@ -14,8 +14,9 @@ from shoal.attack.buckets import (
 )
 from shoal.attack.inference import NoisyRatio, noisy_ratio
 from shoal.attack.inferences import AttackResult, Effort, ExposedRecord, Inference
+from shoal.attack.knowledge import require_attackable
 from shoal.attack.minimality import beliefs, expose, first_safe, inputs
-from shoal.attack.personal import Recognition, recognised
+from shoal.attack.personal import RecognisedPeople, Recognition, recognise, recognised
 from shoal.attack.semantic import Breach, Observation, breach, releases
 from shoal.attack.transcript import Heard, Possible, possible
 from shoal.attack.transcript_sums import ValueRange, ranges
@@ -33,6 +34,7 @@ __all__ = [
     "NoisyRatio",
     "Observation",
     "Possible",
+    "RecognisedPeople",
     "Recognition",
     "ValueRange",
     "association",
@@ -48,6 +50,8 @@ __all__ = [
     "possible",
     "posterior",
     "ranges",
+    "recognise",
     "recognised",
     "releases",
+    "require_attackable",
 ]

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from shoal.attack.transcript import Heard, possible
-from shoal.attack.transcript_sums import ranges
+from shoal.attack.transcript import Heard, all_wide, possible
+from shoal.attack.transcript_sums import narrow
 from shoal.audit import Audit, Secret
+from shoal.audit.maxima import Maxima
 from shoal.audit.model import Auditor, Number
 from shoal.audit.sums import Sums
+from shoal.errors import TooLargeError
 
 __all__ = ["Disclosed", "disclosed"]
-
-_ROUNDED = 1e-6
-"""Of a width: the error a solver may make."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def disclosed(audit: Audit) -> tuple[Disclosed, ...]:
     values: list[Disclosed] = []
     for state in audit.state():
         if state.family is not None:
-            auditor = state.secret.auditor(state.family, audit.people)
+            auditor = audit.auditor(state.secret.column, state.family)
             values.extend(_of_column(audit, state.secret, auditor))
     return tuple(values)
 
@@ -51,10 +50,15 @@ def _of_column(audit: Audit, secret: Secret, auditor: Auditor[Any]) -> Iterator[
     transcript = [Heard(decision.people, decision.reply) for decision in decisions]
     promised = Fraction(secret.width)
     if isinstance(auditor, Sums):
-        for person, values in enumerate(ranges(auditor, transcript)):
-            if values.width < float(auditor.widths[person]) * (1 - _ROUNDED):
-                yield Disclosed(secret.column, person, values.low, values.high, promised)
+        for person, values in narrow(auditor, transcript).items():
+            yield Disclosed(secret.column, person, values.low, values.high, promised)
         return
-    for person, value in possible(auditor, transcript).items():
+    try:
+        known = possible(auditor, transcript)
+    except TooLargeError:
+        if not (isinstance(auditor, Maxima) and all_wide(auditor, transcript, decisions)):
+            raise
+        return
+    for person, value in known.items():
         if value.known is not None or value.width < promised:
             yield Disclosed(secret.column, person, value.low, value.high, promised)

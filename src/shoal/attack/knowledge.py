@@ -23,13 +23,22 @@ from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Key, Kind
 from shoal.data.sources import Memory
 from shoal.data.tables import Role, Table, table
-from shoal.errors import ColumnError, InfeasibleError, InputError
+from shoal.errors import ColumnError, InfeasibleError, InputError, ParameterError
 from shoal.methods.catalogue import CATALOGUE, entry_of
 from shoal.methods.entry import Entry
 from shoal.methods.method import Method
 from shoal.privacy.models import bound
 
-__all__ = ["WHO", "Knowledge", "Label", "Value", "Values"]
+__all__ = [
+    "WHO",
+    "Knowledge",
+    "Label",
+    "Value",
+    "Values",
+    "require_attackable",
+    "require_one_row_per_person",
+    "text_of",
+]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -118,7 +127,7 @@ class Knowledge:
 
     def labels_of(self, frame: Any) -> list[Label]:
         """The label of every record of a release of the same columns."""
-        columns = [map(_text, frame[name].to_list()) for name in self.shown_names]
+        columns = [map(text_of, frame[name].to_list()) for name in self.shown_names]
         return list(zip(*columns, strict=True))
 
     @cached_property
@@ -334,7 +343,7 @@ class Knowledge:
     def rows_of(self, frame: Any, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
         """The rows of some columns as texts, in an order that depends on nothing else."""
         rows = frame.select(*names).iter_rows()
-        return tuple(sorted(tuple(map(_text, row)) for row in rows))
+        return tuple(sorted(tuple(map(text_of, row)) for row in rows))
 
 
 def _among(names: Sequence[str], things: Mapping[str, V]) -> dict[str, V]:
@@ -342,8 +351,27 @@ def _among(names: Sequence[str], things: Mapping[str, V]) -> dict[str, V]:
     return {name: thing for name, thing in things.items() if name in names}
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
     """A released cell as a text; NaN is a missing value too."""
     if value is None or value != value:
         return ""
     return str(value)
+
+
+def require_one_row_per_person(method: Method) -> None:
+    """ParameterError if a method draws rows, so that it cannot be run again as it was."""
+    unit = getattr(method, "unit", None)
+    if unit is not None:
+        raise ParameterError(
+            f"the method draws one row of each {unit!r}, and which one is not public, so its inputs"
+            " cannot be run again",
+            "attack the release of a table with one row per person",
+        )
+
+
+def require_attackable(method: Method) -> None:
+    """ParameterError if someone who knows the method has nothing to find, which says why."""
+    if method.name in CATALOGUE:
+        why = entry_of(method.name).not_attacked
+        if why:
+            raise ParameterError(f"this is a release by {method.name}: {why}")

@@ -21,7 +21,13 @@ from shoal.attack import mondrian, optimal
 from shoal.attack.counting import orders_of
 from shoal.attack.enumeration import Inputs, enumerated, named, possible, require_few
 from shoal.attack.inferences import AttackResult, Effort
-from shoal.attack.knowledge import Knowledge, Value, Values
+from shoal.attack.knowledge import (
+    Knowledge,
+    Value,
+    Values,
+    require_attackable,
+    require_one_row_per_person,
+)
 from shoal.attack.sampling import sampled
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
@@ -63,7 +69,8 @@ def expose(
         where they are few, else 1,000 samples
     kind, hierarchy: of the sensitive column, where the models need them
     """
-    _require_one_row_per_person(method)
+    require_one_row_per_person(method)
+    require_attackable(method)
     effort = effort or Effort()
     knowledge = Knowledge(method, people, released, column, kind, hierarchy)
     if effort.how in (None, "counting"):
@@ -97,16 +104,6 @@ def counted(
 # Methods whose choice can be replayed without the values; see docs/minimality.md.
 counted.register(Mondrian, mondrian.counted)
 counted.register(Optimal, optimal.counted)
-
-
-def _require_one_row_per_person(method: Method) -> None:
-    unit = getattr(method, "unit", None)
-    if unit is not None:
-        raise ParameterError(
-            f"the method draws one row of each {unit!r}, and which one is not public, so its inputs"
-            " cannot be run again",
-            "attack the release of a table with one row per person",
-        )
 
 
 def _require_known_groups(knowledge: Knowledge, number: int) -> None:

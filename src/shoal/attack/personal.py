@@ -1,113 +1,116 @@
 """The attack on personal generalisation by someone with a register who knows the algorithm.
 
-The risk of a record is counted by the people whom its released values fit. Whoever knows the
-algorithm, its parameters and these people's values can run it for each of them, and keeps only
-those who would have got the very same release.
+Uses `shoal.methods.personal`, which has the arithmetic, as it tells owners of it; the command line,
+docs and benchmarks use it.
 """
 
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass, replace
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from shoal.arguments import typed
+from shoal.attack.knowledge import require_one_row_per_person, text_of
 from shoal.chance import Chance
-from shoal.counts import ranks
+from shoal.data.sources import Memory
 from shoal.data.tables import Table
-from shoal.methods.method import silent
+from shoal.errors import ColumnError, listed
+from shoal.methods.method import Progress, silent
 from shoal.methods.personal import People, Personal
-from shoal.methods.personal.crowds import Chosen, Wanted
+from shoal.methods.personal.recognition import Recognition, recognition
+from shoal.zones import owner_only
 
-__all__ = ["Recognition", "recognised"]
-
-Ints = npt.NDArray[np.int64]
+__all__ = ["RecognisedPeople", "Recognition", "recognise", "recognised"]
 
 
-@dataclass(frozen=True, eq=False)
-class Recognition:
-    """How many people the release of each person could be about.
+@owner_only
+@dataclass(frozen=True)
+class RecognisedPeople:
+    """What someone with a register who knows the algorithm makes of a release.
 
-    `fitting` counts those whom its values fit, `left` those who remain for someone who knows the
-    algorithm. One number for every distinct row of the register, which `people` of it have.
+    records: how many are released
+    named, named_as_counted: the mean chance to name the right person, and what it would be among
+        all whom the released values fit
+    alone, alone_as_counted: the share of records with one person left, and with one whom they fit
+    replayed: whether running the method gives the very release, as it does unless it draws
     """
 
-    people: Ints
-    fitting: Ints
-    left: Ints
-
-    def mean(self, crowd: Ints) -> float:
-        """The mean chance to name the right person among such crowds."""
-        total = max(self.people.sum(), 1)
-        return float((self.people / crowd).sum() / total)
-
-    def alone(self, crowd: Ints) -> float:
-        """The share of people whose crowd is one."""
-        total = max(self.people.sum(), 1)
-        return float(self.people[crowd == 1].sum() / total)
+    records: int
+    named: float
+    named_as_counted: float
+    alone: float
+    alone_as_counted: float
+    replayed: bool
 
 
 @typed
-def recognised(method: Personal, register: Table, chance: Chance | None = None) -> Recognition:
-    """What is left of the crowds for an attacker with the register.
+def recognise(
+    method: Personal,
+    table: Table,
+    released: Any,
+    *,
+    chance: Chance | None = None,
+    progress: Progress = silent,
+) -> RecognisedPeople:
+    """What an attacker who knows the algorithm makes of a release of a table.
 
-    All people of the register are in the table. The attacker runs the method for everyone, with
-    every wish that people may have, and does not know who has which. Of a heuristic solver even the
-    draws are taken as known. The register has the roles and hierarchies of the table. Where it has
-    no column of choices, everybody counts as having chosen nothing, and may have chosen anything
-    for all the attacker knows.
+    The attacker is as for `recognised`. Where the method draws, another run is attacked, whose
+    draws are known.
+
+    released: the released dataframe
     """
-    known = method
-    if method.choice not in register.names:
-        # Nobody's wish is known then, but all that are possible are tried.
-        known = replace(method, choice=None, wishes={})
-    people = People.of(known, register)
-    everyone = people.crowds.everyone
-    _, wishes = method.sums(people.hierarchies)
-    rows = np.arange(everyone.distinct)
-    wanted = []
-    for sensitivity, share in wishes.values():
-        wanted.append(Wanted.of(sensitivity, people.utility, share, rows))
-    solutions = replace(people, wanted=wanted).solve(chance or Chance(), silent)
-
-    # A person counts once, whichever wishes lead to the same release.
-    release = _released(people, solutions)
-    row_of = np.tile(rows, len(solutions))
-    pairs = np.stack([release, row_of])
-    released, rows_released = np.unique(pairs, axis=1)
-    releases = int(release.max(initial=-1)) + 1
-    count = everyone.count[rows_released]
-    left = np.bincount(released, count, releases).astype(np.int64)
-
-    crowds = [_sizes(people, solution.levels) for solution in solutions]
-    fitting = np.concatenate(crowds)
-    codes = [people.rows.column(name) for name in people.hierarchies]
-    # Wishes come one after the other, each with all rows.
-    here = people.want * everyone.distinct + people.crowds.find(codes)
-    return Recognition(people.rows.count, fitting[here], left[release[here]])
+    people = _people(method, table)
+    seen = recognition(people, chance or Chance(), progress)
+    return RecognisedPeople(
+        records=people.rows.total,
+        named=seen.mean(seen.left),
+        named_as_counted=seen.mean(seen.fitting),
+        alone=seen.alone(seen.left),
+        alone_as_counted=seen.alone(seen.fitting),
+        replayed=_shown(people, seen) == _texts(people, released),
+    )
 
 
-def _released(people: People, solutions: Sequence[Chosen]) -> Ints:
-    """The number of the release of every wish and row, equal where the texts are equal."""
-    texts = []
-    cards = []
-    all_levels = np.concatenate([solution.levels for solution in solutions])
-    for column, hierarchy in enumerate(people.hierarchies.values()):
-        labels, text_at = hierarchy.texts()
-        levels = all_levels[:, column].astype(np.intp)
-        leaves = np.tile(people.crowds.everyone.codes[column], len(solutions))
-        texts.append(text_at[levels, leaves])
-        cards.append(len(labels))
-    return ranks(texts, cards)
+@typed
+def recognised(method: Personal, table: Table, chance: Chance | None = None) -> Recognition:
+    """What is left of the crowds of a table for an attacker who knows the algorithm.
+
+    The attacker has the method's register, or the quasi-identifying columns of the table where it
+    has none, and runs the method for everyone in it, with every wish that people may have. Who has
+    which wish is known only where the column of choices is released. Of a heuristic solver even the
+    draws are taken as known. Where the table has no column of choices, everybody counts as having
+    chosen nothing, and may have chosen anything for all the attacker knows.
+    """
+    return recognition(_people(method, table), chance or Chance(), silent)
 
 
-def _sizes(people: People, levels: npt.NDArray[np.uint8]) -> Ints:
-    """The crowd of every row at its levels."""
-    nodes, node_of = np.unique(levels, axis=0, return_inverse=True)
-    node_of = node_of.ravel()
-    sizes = np.zeros(len(levels), dtype=np.int64)
-    for number, node in enumerate(nodes.tolist()):
-        here = node_of == number
-        sizes_at_node = people.crowds.sizes(tuple(node))
-        sizes[here] = sizes_at_node[here]
-    return sizes
+def _people(method: Personal, table: Table) -> People:
+    """The table as the solvers see it."""
+    require_one_row_per_person(method)
+    if method.choice in table.names:
+        return People.of(method, table)
+    # Nobody's wish is known then, but all that are possible are tried.
+    people = People.of(replace(method, choice=None, wishes={}), table)
+    return replace(people, method=method)
+
+
+def _shown(people: People, seen: Recognition) -> Counter[tuple[str, ...]]:
+    """How often each combination of texts is released where the method is run."""
+    columns = []
+    for texts, codes in people.shown(seen.levels).values():
+        columns.append([texts[code] for code in codes.tolist()])
+    shown: Counter[tuple[str, ...]] = Counter()
+    for row, often in zip(zip(*columns, strict=True), seen.people.tolist(), strict=True):
+        shown[row] += often
+    return shown
+
+
+def _texts(people: People, released: Any) -> Counter[tuple[str, ...]]:
+    """How often a release has each combination of texts."""
+    frame = Memory.of(released).frame
+    absent = [name for name in people.hierarchies if name not in frame.columns]
+    if absent:
+        raise ColumnError(
+            f"the release has no column {listed(absent)}", "give a release of this table"
+        )
+    columns = [map(text_of, frame[name].to_list()) for name in people.hierarchies]
+    return Counter(zip(*columns, strict=True))

@@ -37,6 +37,10 @@ Algorithm: TypeAlias = Callable[[Any], Law | Hashable]
 """From rows to the exact probability of every output, or to the output if nothing is drawn."""
 
 
+class CutLaw(dict[Any, Interval]):
+    """A law without its lightest paths: what it misses of 1 may be any output."""
+
+
 @dataclass(frozen=True)
 class Breach:
     """A table, and a record in it that neither of the two conditions protects."""
@@ -90,7 +94,8 @@ def breach(
     A law may be one of `coins.law`, in intervals: then a breach is found where probabilities are
     surely apart, which for intervals of 10⁻⁸⁰ is where they are. Outputs without end have to be
     cut: `cut` is how much of a law may be missing, and what one law misses counts as anything up to
-    that.
+    that. So a breach by outputs that are rarer than what is missing is not seen. Laws of `releases`
+    know themselves what they miss.
 
     >>> print(breach(lambda rows: rows * 2, ["Ann"], 2, 2).statement)
     no semantic 2-anonymity: of the records ['Ann'], the record 'Ann' matters. The output \
@@ -211,6 +216,8 @@ def _law(given: Law | Hashable, cut: Fraction) -> _Law:
         )
     if not isinstance(given, Mapping):
         return _Law({given: ONE}, Fraction(0))
+    if isinstance(given, CutLaw):
+        return _Law(given, 1 - sum((weight.low for weight in given.values()), Fraction(0)))
     weights = {}
     for output, weight in given.items():
         if isinstance(weight, Interval):
@@ -261,8 +268,8 @@ def releases(method: Method, like: Table, cut: Exact | None = None) -> Callable[
     """What a method shows of rows, as an algorithm for `breach`; the schema is that of a table.
 
     A row is a tuple of the values of all columns, in the table's order. For a method that draws,
-    give a `cut`: the law of all it can show, except outcomes whose draws are less likely than that.
-    Give `breach` a somewhat larger one.
+    give a `cut`: it gets the law of all it can show, except outcomes whose draws are less likely
+    than that. 0 will do where every draw has finitely many values, as a sample has.
     """
     smallest = None if cut is None else fraction(cut, "cut", 0, 1)
 
@@ -270,7 +277,8 @@ def releases(method: Method, like: Table, cut: Exact | None = None) -> Callable[
         given = _table(database, like)
         if smallest is None:
             return _observed(method, given, _NoChance())
-        return law(lambda chance: _observed(method, given, chance), cut=smallest)
+        drawn = law(lambda chance: _observed(method, given, chance), cut=smallest)
+        return CutLaw(drawn) if smallest else drawn
 
     return algorithm
 

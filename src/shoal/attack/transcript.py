@@ -6,7 +6,6 @@ were always asked about together, it matters only which of these their value is,
 two it lies. Uses `audit`; `audited` uses it.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -15,11 +14,15 @@ from itertools import pairwise, product
 from math import ceil, floor, inf, prod
 from typing import Any, cast
 
-from shoal.audit.maxima import Minima
-from shoal.audit.model import Auditor, Number, crowd, members
+import numpy as np
+
+from shoal.audit.cells import Constraint
+from shoal.audit.cells import cells as cells_of
+from shoal.audit.maxima import Known, Maxima, Minima, mirrored
+from shoal.audit.model import Auditor, Decision, Number, crowd, members
 from shoal.errors import InputError, TooLargeError
 
-__all__ = ["Heard", "Possible", "possible"]
+__all__ = ["Heard", "Possible", "all_wide", "possible"]
 
 LARGEST = 2_000_000
 """Ways to place people between the values heard that are tried, at most."""
@@ -98,6 +101,81 @@ def possible(
     return _possible(auditor, transcript, public)
 
 
+def all_wide(auditor: Maxima, transcript: Sequence[Heard], decisions: Iterable[Decision]) -> bool:
+    """Whether everyone has two possible values that are as far apart as promised.
+
+    For transcripts that are too long for `possible`: of everyone, two tables are made up by what
+    the auditor takes as known, and the auditor is run on each. False where one sounds different.
+    """
+    if auditor.distinct:
+        return False
+    if isinstance(auditor, Minima):
+        said = [heard.mirrored() for heard in transcript]
+        return all_wide(auditor.mirrored, said, [mirrored(each) for each in decisions])
+    state = auditor.start()
+    for decision in decisions:
+        state = auditor.after(state, decision)
+    return _TwoTables.of(auditor, transcript, state.audit).wide()
+
+
+@dataclass(frozen=True, eq=False)
+class _TwoTables:
+    """Tables by largest values of groups of people who were always asked about together.
+
+    floor: what those have who need not have more
+    """
+
+    auditor: Maxima
+    rerun: "_Rerun"
+    groups: list[int]
+    asked: list[list[int]]
+    known: Known
+    floor: Number
+
+    @classmethod
+    def of(cls, auditor: Maxima, transcript: Sequence[Heard], known: Known) -> "_TwoTables":
+        groups = _asked_together(transcript)
+        answers = [heard.answer for heard in transcript if heard.answer is not None]
+        floor = auditor.low
+        if floor is None:
+            floor = min(answers, default=0) - auditor.width
+        rerun = _Rerun(auditor, transcript)
+        return cls(auditor, rerun, groups, _asked_places(transcript, groups), known, floor)
+
+    def wide(self) -> bool:
+        """Whether everyone can have the floor, and as much as the promised width more."""
+        width = self.auditor.width
+        for place, group in enumerate(self.groups):
+            top = self.known.bounds[next(members(group))]
+            high = self.floor + width if top == inf else cast(Number, top)
+            if high - self.floor < width:
+                return False
+            # of several people, another one can have what the group needs to have
+            alone = group.bit_count() == 1
+            tables = [self._table(place if alone else None, {place: high})]
+            if alone:
+                tables.append(self._table(place, {}))
+            if not all(map(self._sounds_alike, tables)):
+                return False
+        return True
+
+    def _table(self, spared: int | None, values: dict[int, Number]) -> list[Number]:
+        """Someone has each value that someone must have: not the spared group, if others can."""
+        table: list[Number] = [self.floor] * len(self.groups)
+        for who, most in self.known.witnesses:
+            able = [place for place, group in enumerate(self.groups) if group & who]
+            others = [place for place in able if place != spared]
+            chosen = (others or able)[0]
+            table[chosen] = max(table[chosen], cast(Number, most))
+        for place, value in values.items():
+            table[place] = value
+        return table
+
+    def _sounds_alike(self, table: list[Number]) -> bool:
+        answers = (max(table[place] for place in places) for places in self.asked)
+        return self.rerun.replies_alike(answers)
+
+
 @dataclass(frozen=True)
 class _PublicValues:
     """What is public of values: all of them, or bounds and what else they are compared with."""
@@ -162,14 +240,13 @@ def _possible(
 
 def _asked_together(transcript: Sequence[Heard]) -> list[int]:
     """Sets of people who were always asked about together."""
-    everyone = 0
-    for heard in transcript:
-        everyone |= heard.people
-    groups: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
-    for person in members(everyone):
-        asked = [number for number, heard in enumerate(transcript) if heard.people >> person & 1]
-        groups[tuple(asked)].append(person)
-    return [crowd(people) for people in groups.values()]
+    if not transcript:
+        return []
+    asked = [Constraint(heard.people, "=", 0) for heard in transcript]
+    labels = cells_of(asked, asked[0].people).labels
+    order = np.argsort(labels, kind="stable")
+    starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
+    return [crowd(people.tolist()) for people in np.split(order, starts)[1:]]
 
 
 def _least_answer(transcript: Iterable[Heard], group: int) -> Bound:
@@ -243,10 +320,7 @@ def _survivors(
     allowed: Sequence[Sequence[_Cell]],
 ) -> Iterator[tuple[_Cell, ...]]:
     """The ways to give each group a largest value so that the replies stay the same."""
-    asked = []
-    for heard in transcript:
-        places = [place for place, group in enumerate(groups) if group & heard.people]
-        asked.append(places)
+    asked = _asked_places(transcript, groups)
     rerun = _Rerun(auditor, transcript)
     distinct = getattr(auditor, "distinct", False)
     for cells in product(*allowed):
@@ -255,6 +329,15 @@ def _survivors(
         answers = (max(cells[place].value for place in places) for places in asked)
         if rerun.replies_alike(answers):
             yield cells
+
+
+def _asked_places(transcript: Iterable[Heard], groups: Sequence[int]) -> list[list[int]]:
+    """For each question, the numbers of the groups in it."""
+    asked = []
+    for heard in transcript:
+        places = [place for place, group in enumerate(groups) if group & heard.people]
+        asked.append(places)
+    return asked
 
 
 def _repeats(cells: Iterable[_Cell]) -> bool:

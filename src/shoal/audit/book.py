@@ -6,23 +6,38 @@ disk.
 """
 
 import hashlib
-import json
 import os
 import threading
-from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import lcm
+from itertools import count
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from shoal.arguments import typed
 from shoal.audit import expressions
-from shoal.audit.expressions import Public, Query
+from shoal.audit.dither import FINE, Dither, Draws, Recorded
+from shoal.audit.expressions import Query
 from shoal.audit.model import Costed, Decision, Number
-from shoal.audit.records import Asked, Begun, number_text
-from shoal.audit.secret import FAMILY_OF, Family, Secret, exact_values, simplest
+from shoal.audit.records import Asked, Begun
+from shoal.audit.secret import (
+    FAMILY_OF,
+    Family,
+    People,
+    Secret,
+    exact_values,
+    simplest,
+)
 from shoal.audit.store import Key, Store
+from shoal.audit.stored import (
+    StoredValues,
+    column_text,
+    kind_bounds,
+    public_column,
+    row_numbers,
+)
 from shoal.chance import Chance
 from shoal.data.kinds import Kind
 from shoal.errors import (
@@ -39,6 +54,8 @@ from shoal.exact.numbers import printed
 from shoal.log.chain import Link, now
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from shoal.data.tables import Table
 
 __all__ = ["Audit", "Line", "Reply", "SecretState", "digest", "replied"]
@@ -55,16 +72,24 @@ _KEY = 32  # bytes of an analyst's key, and of the secret in the first entry
 
 @dataclass(frozen=True)
 class Reply:
-    """The answer, exact but for dithered sums, or None, which is a denial."""
+    """The answer, exact but for dithered sums, or None, which is a denial.
+
+    digits: the decimals that are shown of a mean, as many as its sum can be recovered from
+    """
 
     answer: Number | None
+    digits: int | None = field(default=None, compare=False, repr=False)
 
     @property
     def denied(self) -> bool:
         return self.answer is None
 
     def __str__(self) -> str:
-        return "denied" if self.answer is None else printed(Fraction(self.answer))
+        if self.answer is None:
+            return "denied"
+        if self.digits is None:
+            return printed(Fraction(self.answer))
+        return printed(Fraction(round(self.answer * 10**self.digits), 10**self.digits))
 
 
 @dataclass(frozen=True)
@@ -118,10 +143,16 @@ class Audit:
         self.people = begun.people
         self.named = begun.named
         self._everyone = (1 << self.people) - 1
-        self._public = {name: _public(data[_PUBLIC + name]) for name in begun.public}
+        self._public = {name: public_column(data[_PUBLIC + name]) for name in begun.public}
         self._secrets = {secret.column: secret for secret in begun.secrets}
-        self._values = {
-            name: _Values.of(json.loads(data[_SECRET + name])) for name in self._secrets
+        self._values = {name: StoredValues.read(data[_SECRET + name]) for name in self._secrets}
+        self._dithers = {
+            name: Dither.start(self.people)
+            for name, secret in self._secrets.items()
+            if secret.dither and not self._values[name].dithered
+        }
+        self._bounds = {
+            name: kind_bounds(secret, self._public) for name, secret in self._secrets.items()
         }
         self._states = {name: SecretState(secret, None) for name, secret in self._secrets.items()}
         self._auditors: dict[str, Costed[Any]] = {}
@@ -148,6 +179,7 @@ class Audit:
         public: Iterable[str],
         named: str | None = None,
         rows: bool = False,
+        unit: str | None = None,
     ) -> "Audit":
         """Put a table under audit: its public and secret columns, and nothing else, are stored.
 
@@ -159,23 +191,35 @@ class Audit:
             differ
         rows: the numbers of rows, from 1, are public too, as a column `row`; otherwise the order of
             rows is not kept
+        unit: the column that says who a row is about, where people are in several rows. Someone's
+            value is then the sum of their rows, or the largest or smallest, as `family` says, and
+            bounds are of that
         """
         given = [secrets] if isinstance(secrets, Secret) else list(secrets)
         shown = list(dict.fromkeys(public))
-        _require(table, given, shown, named, rows)
-        order = _order(table, [] if rows else shown)
-        data = {_PUBLIC + name: _public_text(table, name, order) for name in shown}
+        people = People.in_rows(table, unit)
+        _require(table, given, shown, named, people)
+        if rows and (unit is not None or ROW in (*shown, *(each.column for each in given))):
+            raise ColumnError(
+                f"rows cannot be numbered: there is a `unit`, or a column called {ROW!r}",
+                "leave `rows` out, or rename the column",
+            )
+        order = _order(table, [] if rows else shown, people)
+        first = np.array(people.first)[order]
+        data = {_PUBLIC + name: column_text(table, name, first) for name in shown}
         if rows:
-            data[_PUBLIC + ROW] = _row_numbers(table.rows)
+            data[_PUBLIC + ROW] = row_numbers(table.rows)
             shown.append(ROW)
             named = named or ROW
         checked = []
         for secret in given:
-            values, settled = exact_values(table, secret)
-            settled.auditor(settled.family or "max", table.rows)
-            data[_SECRET + secret.column] = _dumped([number_text(values[i]) for i in order])
+            values, settled = exact_values(table, secret, people)
+            columns = {name: public_column(data[_PUBLIC + name]) for name in secret.bound_columns}
+            bounds = kind_bounds(settled, columns)
+            settled.auditor(settled.family or "max", len(people.first), bounds)
+            data[_SECRET + secret.column] = StoredValues.of(values).text(order)
             checked.append(settled)
-        begun = Begun(table.rows, tuple(shown), named, tuple(checked), _fingerprint(data))
+        begun = Begun(len(people.first), tuple(shown), named, tuple(checked), _fingerprint(data))
         key = Chance().bytes(_KEY).hex()
         Store.create(place, {**begun.to_dict(), "key": key}, data)
         return cls(place)
@@ -317,12 +361,12 @@ class Audit:
             try:
                 _require_affordable(auditor.cost(known, question.people), most)
                 _require_present(gone)
-                decision = self._decided(question)
+                decision, drawn = self._decided(question)
             except TooLargeError as error:
                 raise QueryError(error.what, error.fix) from None
             # The last moment at which there is nothing to take back.
             _require_present(gone)
-            asked = question.entry(decision, analyst)
+            asked = question.entry(decision, analyst, drawn)
             link = turn.append(self._last, asked.what, asked.to_dict())
         # From here on it is on the disk.
         self._follow([link])
@@ -341,22 +385,42 @@ class Audit:
         if column in self._auditors:
             return
         try:
-            state.secret.auditor(question.family, self.people)
+            self.auditor(column, question.family)
         except (ParameterError, TooLargeError) as error:
             raise QueryError(str(error), where=f"column {column!r}") from None
 
-    def _decided(self, question: "_ColumnQuestion") -> Decision:
-        """What the auditor decides, given all that was asked so far and the true answer."""
-        auditor, known = self._auditor(question.column, question.family)
-        answer = self._values[question.column].aggregate(question.family, question.people)
-        return auditor.decide(known, question.people, answer)
+    def _decided(self, question: "_ColumnQuestion") -> tuple[Decision, str]:
+        """What the auditor decides, given all that was asked so far and the true answer.
+
+        Also what was drawn for a dithered column, for the log.
+        """
+        column, people = question.column, question.people
+        auditor, known = self._auditor(column, question.family)
+        draws = Draws(Chance())
+        dither = self._dithers.get(column)
+        if dither is not None:
+            dither = dither.asked(people, draws)
+        answer = self._truth(column, question.family, people, dither)
+        return auditor.decide(known, people, answer), draws.text(self.people)
+
+    def _truth(self, column: str, family: Family, people: int, dither: Dither | None) -> Number:
+        """The true answer, with what is added to it."""
+        answer = self._values[column].aggregate(family, people)
+        if dither is None:
+            return answer
+        unit = Fraction(self._secrets[column].unit or 1)
+        return simplest(answer + unit * Fraction(dither.parts(people), FINE))
 
     def _auditor(self, column: str, family: Family) -> tuple[Costed[Any], Any]:
         """Who decides about a column, and what is known of it."""
         if column in self._auditors:
             return self._auditors[column], self._states[column].known
-        auditor = self._secrets[column].auditor(family, self.people)
+        auditor = self.auditor(column, family)
         return auditor, auditor.start()
+
+    def auditor(self, column: str, family: Family) -> Costed[Any]:
+        """Who decides about one aggregate of a secret column, as the public knows."""
+        return self._secrets[column].auditor(family, self.people, self._bounds[column])
 
     def _follow(self, links: Iterable[Link]) -> None:
         """Take entries of the log over into the state."""
@@ -367,6 +431,10 @@ class Audit:
             auditor, known = self._auditor(column, family)
             self._auditors[column] = auditor
             known = auditor.after(known, decision)
+            if column in self._dithers:
+                recorded = Recorded(asked.drawn, self.people)
+                dither = self._dithers[column].asked(decision.people, recorded)
+                self._dithers[column] = dither
             self._states[column] = self._states[column].after(family, decision.answered, known)
             place = column, decision.people
             self._decisions[place] = decision
@@ -464,9 +532,9 @@ class _ColumnQuestion:
         """What a decision is about: the same for a sum and a mean of the same people."""
         return self.column, self.people
 
-    def entry(self, decision: Decision, analyst: str) -> Asked:
+    def entry(self, decision: Decision, analyst: str, drawn: str = "") -> Asked:
         """The entry of the log for what was decided."""
-        return Asked(analyst, self.text, self.aggregate, self.column, decision)
+        return Asked(analyst, self.text, self.aggregate, self.column, decision, drawn)
 
 
 def _require_affordable(cost: int, most: int | None) -> None:
@@ -493,9 +561,11 @@ def replied(aggregate: str, secret: Secret, decision: Decision) -> Reply:
         assert secret.unit is not None
         unit = Fraction(secret.unit)
         value = round((value - people * unit / 2) / unit) * unit
-    if aggregate == "mean":
-        value /= people
-    return Reply(simplest(value))
+    if aggregate != "mean":
+        return Reply(simplest(value))
+    steps = 2 * people / Fraction(secret.unit or 1)
+    digits = next(digits for digits in count() if 10**digits >= steps)
+    return Reply(simplest(value / people), digits)
 
 
 def digest(key: str) -> str:
@@ -509,33 +579,12 @@ def digest(key: str) -> str:
 # The data in the store
 
 
-@dataclass(frozen=True)
-class _Values:
-    """The values of a secret column as whole numbers over one denominator.
-
-    So sums of thousands stay quick and exact.
-    """
-
-    scaled: tuple[int, ...]
-    denominator: int
-
-    @classmethod
-    def of(cls, texts: Sequence[str]) -> "_Values":
-        exact = [Fraction(text) for text in texts]
-        denominator = lcm(*(value.denominator for value in exact))
-        return cls(tuple(int(value * denominator) for value in exact), denominator)
-
-    def aggregate(self, family: Family, people: int) -> Number:
-        """The aggregate over a set of people, exactly."""
-        bits = reversed(f"{people:b}")
-        chosen = (value for value, bit in zip(self.scaled, bits, strict=False) if bit == "1")
-        aggregates: Mapping[Family, Callable[[Iterable[int]], int]]
-        aggregates = {"max": max, "min": min, "sum": sum}
-        return simplest(Fraction(aggregates[family](chosen), self.denominator))
-
-
 def _require(
-    table: "Table", secrets: Sequence[Secret], public: Sequence[str], named: str | None, rows: bool
+    table: "Table",
+    secrets: Sequence[Secret],
+    public: Sequence[str],
+    named: str | None,
+    people: People,
 ) -> None:
     """Raise if the columns do not fit together."""
     from shoal.data.people import require_once
@@ -543,7 +592,8 @@ def _require(
     names = [secret.column for secret in secrets]
     if not names:
         raise ParameterError("an audit needs a secret column", "give at least one")
-    for name in (*names, *public):
+    bounds = [name for secret in secrets for name in secret.bound_columns]
+    for name in (*names, *public, *bounds):
         # ColumnError if there is none of that name.
         table.kind(name)
     twice = sorted({name for name in names if names.count(name) > 1 or name in public})
@@ -553,56 +603,36 @@ def _require(
         )
     if not table.rows:
         raise ColumnError("the table has no rows, so there is nobody to ask about")
-    if rows and ROW in (*public, *names):
-        raise ColumnError(
-            f"a column is called {ROW!r}, which is what numbers of rows would be called",
-            "rename it",
-        )
+    hidden = [name for name in bounds if name not in public]
+    if hidden:
+        raise ColumnError(f"column {listed(hidden)} has public bounds", "make it public too")
     if named is not None:
-        _require_names(table, public, named)
-    require_once(table, public, [name for name in table.names if name not in names])
+        _require_names(table, public, named, people)
+    people.require_same(table, public)
+    if people.of is None:
+        require_once(table, public, [name for name in table.names if name not in names])
 
 
-def _require_names(table: "Table", public: Sequence[str], named: str) -> None:
+def _require_names(table: "Table", public: Sequence[str], named: str, people: People) -> None:
     """Raise if a column does not name people in public."""
     if named not in public:
         raise ColumnError(f"column {named!r} is to name people in public", "make it public too")
     table.require_people(named)
-    if len(table.keys(named)) < table.rows:
+    if len(table.keys(named)) < len(people.first):
         raise ColumnError(
             f"column {named!r} is to name people, and rows share names; a row is one person"
         )
 
 
-def _order(table: "Table", names: Sequence[str]) -> list[int]:
-    """The rows in the order of some columns; as they are, if there are none.
+def _order(table: "Table", names: Sequence[str], people: People) -> "npt.NDArray[np.int64]":
+    """People in the order of some columns; as they are, if there are none.
 
     People who are alike in public are always asked about together, so this order reveals nothing.
     """
     columns = table.records(names)
-    return sorted(range(table.rows), key=lambda row: [column.codes[row] for column in columns])
-
-
-def _public_text(table: "Table", name: str, order: Sequence[int]) -> str:
-    [column] = table.records([name])
-    codes = [int(column.codes[row]) for row in order]
-    return _dumped({"kind": column.kind.value, "labels": column.labels, "codes": codes})
-
-
-def _row_numbers(rows: int) -> str:
-    labels = [str(number) for number in range(1, rows + 1)]
-    return _dumped({"kind": Kind.INTEGER.value, "labels": labels, "codes": list(range(rows))})
-
-
-def _public(text: str) -> Public:
-    parts = json.loads(text)
-    kind = Kind(parts["kind"])
-    keys = tuple(kind.key(label) for label in parts["labels"])
-    return Public(kind, keys, array("l", parts["codes"]))
-
-
-def _dumped(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"))
+    if not columns:
+        return np.arange(len(people.first))
+    return np.lexsort([np.asarray(column.codes)[people.first] for column in reversed(columns)])
 
 
 def _fingerprint(data: Mapping[str, str]) -> str:

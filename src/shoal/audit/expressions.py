@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple, cast, get_args
 
+import numpy as np
+
 from shoal.data.kinds import Key, Kind
 from shoal.errors import QueryError, listed
 
@@ -495,9 +497,9 @@ class Public:
         if not self.codes:
             return 0
         match = self._test(atom)
-        bits = bytes(b"01"[match(key)] for key in self.keys)
-        # The last person is the highest bit. Base two is read in linear time.
-        return int(bytes(bits[code] for code in reversed(self.codes)), 2)
+        holds = np.fromiter(map(match, self.keys), bool, len(self.keys))
+        packed = np.packbits(holds[np.asarray(self.codes)], bitorder="little")
+        return int.from_bytes(packed.tobytes(), "little")
 
     def _test(self, atom: Atom) -> Callable[[Key | None], bool]:
         values: list[Any] = [_key(value, self.kind) for value in atom.values]

@@ -1,10 +1,9 @@
-"""Sets of people as matrices, numbers on a grid where sums are exact, and linear programs.
+"""Numbers on a grid where sums are exact, how far equations are away, and linear programs.
 
 Nothing here knows of auditing. Uses numpy, and HiGHS where it is needed; `polytope` and `slices`
 use it.
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, nextafter, sqrt
@@ -19,9 +18,7 @@ __all__ = [
     "Floats",
     "LinearProgram",
     "grid_unit",
-    "incidence",
     "norms",
-    "numbers",
     "on_grid",
     "reach",
     "round_down",
@@ -37,23 +34,6 @@ SETTINGS: dict[str, bool | int | float | str] = {
     "solver": "simplex",
     "primal_feasibility_tolerance": 1e-10,
 }
-
-
-def numbers(people: int) -> list[int]:
-    """The people in a set, in order: as `members`, but quick where many are in it."""
-    packed = people.to_bytes(people.bit_length() // 8 + 1, "little")
-    bits = np.unpackbits(np.frombuffer(packed, np.uint8), bitorder="little")
-    in_order: list[int] = np.flatnonzero(bits).tolist()
-    return in_order
-
-
-def incidence(sets: Iterable[int], who: Sequence[int]) -> Floats:
-    """One row per set: 1 for those in it, of the people that have a column."""
-    size = who[-1] // 8 + 1
-    packed = b"".join(people.to_bytes(size, "little") for people in sets)
-    octets = np.frombuffer(packed, np.uint8).reshape(-1, size)
-    bits = np.unpackbits(octets, axis=1, bitorder="little")
-    return bits[:, who].astype(np.float64)
 
 
 def grid_unit(columns: int) -> float:
@@ -78,9 +58,13 @@ def norms(columns: Floats) -> Floats:
     return lengths
 
 
-def reach(a: Floats) -> float | None:
-    """An upper bound on the norm of the pseudo-inverse; None where rows may be dependent."""
-    gram = a @ a.T  # of whole numbers, hence exact
+def reach(a: Floats, mass: Floats | None = None) -> float | None:
+    """An upper bound on the norm of the pseudo-inverse; None where rows may be dependent.
+
+    mass: how often each column is there; by default once
+    """
+    # of whole numbers, hence exact
+    gram = a @ a.T if mass is None else (a * mass) @ a.T
     try:
         inverse = np.linalg.inv(gram)
     except np.linalg.LinAlgError:
@@ -141,3 +125,19 @@ class LinearProgram:
         if status == self.optimal:
             return float(self.solver.getInfo().objective_function_value)
         return -inf if status == self.unbounded else None
+
+    def ends(self, weights: Floats) -> tuple[float, float] | None:
+        """The least and the largest that a weighted sum of columns can be, if anything is."""
+        columns = np.flatnonzero(weights)
+        found: list[float] = []
+        for sign in (1.0, -1.0):
+            for column in columns.tolist():
+                self.solver.changeColCost(column, sign * float(weights[column]))
+            least = self.minimum()
+            if least is None:
+                return None
+            found.append(sign * least)
+        for column in columns.tolist():
+            self.solver.changeColCost(column, 0.0)
+        low, high = found
+        return low, high

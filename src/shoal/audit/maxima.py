@@ -22,7 +22,7 @@ from shoal.audit.model import (
 )
 from shoal.errors import ParameterError
 
-__all__ = ["Known", "Maxima", "MaximaState", "Minima"]
+__all__ = ["Known", "Maxima", "MaximaState", "Minima", "mirrored"]
 
 Bound = Number | float
 """A value, or an infinite float for what is not bounded."""
@@ -304,14 +304,15 @@ class Minima(Maxima):
 
     def after(self, state: MaximaState, decision: Decision) -> MaximaState:
         """The state of the mirrored values."""
-        return self.mirrored.after(state, _mirrored(decision))
+        return self.mirrored.after(state, mirrored(decision))
 
     def decide(self, state: MaximaState, people: int, answer: Number) -> Decision:
         """Answer or deny, as for the maximum of the mirrored values."""
-        return _mirrored(self.mirrored.decide(state, people, -answer))
+        return mirrored(self.mirrored.decide(state, people, -answer))
 
 
-def _mirrored(decision: Decision) -> Decision:
+def mirrored(decision: Decision) -> Decision:
+    """The same decision about the negated values."""
     value = None if decision.value is None else -decision.value
     if decision.relation == "<=":
         return replace(decision, relation=">=", value=value)

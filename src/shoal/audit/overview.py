@@ -38,6 +38,8 @@ class ColumnSettings:
     strategy: Strategy
     dither: bool
     unit: str | None
+    low_column: str | None = None
+    high_column: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -77,6 +79,8 @@ def overview(audit: Audit) -> tuple[ColumnOverview, ...]:
             strategy=secret.strategy,
             dither=secret.dither,
             unit=_text(secret.unit),
+            low_column=secret.low_column,
+            high_column=secret.high_column,
         )
         columns.append(ColumnOverview(settings, state.answered, state.denied))
     return tuple(columns)

@@ -1,27 +1,23 @@
 """What is known of people's values when sums of them are: public bounds and linear constraints.
 
-Here are the constraints, whom they link, what follows from them exactly, and whether they leave
+Here are the bounds, whom constraints link, what follows from them exactly, and whether they leave
 everyone undetermined where there are no bounds. `slices` measures how wide everyone's possible
 values are within bounds. Floats are used, and nothing they compute is believed unchecked:
-docs/proofs/audit-sums.md. Uses `matrices`; `slices` and `sums` use it.
+docs/proofs/audit-sums.md. Uses `cells` and `matrices`; `slices` and `sums` use it.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from math import ceil, floor, inf, lcm
-from typing import Literal
 
 import numpy as np
 
+from shoal.audit.cells import Cells, Constraint, Ints, Labels, bits, cells
 from shoal.audit.matrices import (
     Floats,
     LinearProgram,
     grid_unit,
-    incidence,
     norms,
-    numbers,
     on_grid,
     reach,
     round_down,
@@ -29,7 +25,7 @@ from shoal.audit.matrices import (
 from shoal.audit.model import Number
 from shoal.errors import ParameterError, TooLargeError
 
-__all__ = ["Box", "Constraint", "combination", "extremes", "free", "linked"]
+__all__ = ["Box", "combination", "extremes", "free", "left_free", "linked", "sides", "told_apart"]
 
 NARROWEST = Fraction(1, 2**20)
 """The least width, relative to the widest bounds, that floats can tell from nothing."""
@@ -41,7 +37,7 @@ ROUNDING = Fraction(1, 2**20)
 """Of such a step: more than the rounding of what chords give."""
 
 LINKED = 10_000
-"""People whom questions may link with one another: a square matrix of that size is 800 MB."""
+"""A matrix of cells that questions link may be as large as a square one of this size: 800 MB."""
 
 DEPENDENT = 1e-9
 """A row this close to others, squared and relative to its length, may be a combination of them."""
@@ -50,24 +46,27 @@ DENOMINATOR = 1000
 """The largest denominator of the coefficients of a combination."""
 
 
-@dataclass(frozen=True)
-class Constraint:
-    """That the sum of some people's values is, or is at most or at least, a value."""
-
-    people: int
-    relation: Literal["=", "<=", ">="]
-    value: Number
-
-
 class Box:
-    """Everyone's public bounds and the widths to keep.
+    """Public bounds and the widths to keep, of each kind of people.
 
     Inside, values run from 0 up to at most 1, in units of `scale`.
+
+    kinds: everyone's kind; by default there is one for all, or one entry for each person
     """
 
     def __init__(
-        self, low: Sequence[Fraction], high: Sequence[Fraction], width: Sequence[Fraction]
+        self,
+        low: Sequence[Fraction],
+        high: Sequence[Fraction],
+        width: Sequence[Fraction],
+        kinds: Labels | None = None,
     ) -> None:
+        if kinds is None and len(low) > 1:
+            # people with the same bounds and the same width are of one kind
+            triples = list(zip(low, high, width, strict=True))
+            number = {triple: place for place, triple in enumerate(dict.fromkeys(triples))}
+            kinds = np.array([number[triple] for triple in triples], np.int32)
+            low, high, width = zip(*number, strict=True)
         spans = [most - least for least, most in zip(low, high, strict=True)]
         widest = max(spans)
         if min(width) < widest * NARROWEST:
@@ -79,26 +78,43 @@ class Box:
         self.scale = Fraction(2) ** exponent
         self.low = tuple(low)
         self.width = tuple(width)
-        self.even = low[0] if len(set(low)) == 1 else None
+        self.kinds = kinds if len(low) > 1 else None
         self.span = np.array([round_down(span / self.scale) for span in spans])
         self.need = np.array([-round_down(-least / self.scale) for least in width])
-        self.slip = max(float(self.need.min()) / 2**16, 2.0**-30)
+
+    def kinds_of(self, first: Ints) -> Ints:
+        """The kinds of some people."""
+        if self.kinds is None:
+            return np.zeros(len(first), np.int64)
+        return self.kinds[first].astype(np.int64)
+
+    def counts(self, people: int) -> list[int]:
+        """How many people of each kind are in a set."""
+        if self.kinds is None:
+            return [people.bit_count()]
+        inside = bits([people], people.bit_length())[0].astype(bool)
+        kinds = self.kinds[: len(inside)][inside]
+        counts: list[int] = np.bincount(kinds, minlength=len(self.low)).tolist()
+        return counts
 
     def inside(self, people: int, value: Number) -> Fraction:
         """A sum of people's values, as it is inside."""
-        if self.even is not None:
-            lows = self.even * people.bit_count()
-        else:
-            lows = sum((self.low[person] for person in numbers(people)), Fraction(0))
+        pairs = zip(self.low, self.counts(people), strict=True)
+        lows = sum((low * count for low, count in pairs), Fraction(0))
         return (value - lows) / self.scale
 
     def outside(self, people: int, value: float, up: bool) -> Fraction:
         """The value of such a sum, rounded to a step of these people's least width."""
         lows = -self.inside(people, 0)
-        step = min(self.width[person] for person in numbers(people)) / STEP
+        step = self.least_width(people) / STEP
         steps = (Fraction(value) + lows) * self.scale / step
         whole = ceil(steps + ROUNDING) if up else floor(steps - ROUNDING)
         return whole * step
+
+    def least_width(self, people: int) -> Fraction:
+        """The least width of anyone in a set."""
+        pairs = zip(self.width, self.counts(people), strict=True)
+        return min(width for width, count in pairs if count)
 
 
 def linked(constraints: Sequence[Constraint], people: int) -> tuple[tuple[Constraint, ...], int]:
@@ -112,26 +128,32 @@ def linked(constraints: Sequence[Constraint], people: int) -> tuple[tuple[Constr
         for constraint in constraints:
             if constraint.people & people:
                 people |= constraint.people
-    count = people.bit_count()
-    if count > LINKED:
+    return tuple(each for each in constraints if each.people & people), people
+
+
+def told_apart(
+    constraints: Sequence[Constraint], people: int, kinds: Labels | None = None
+) -> Cells:
+    """The cells of constraints and a question; TooLargeError if there are too many."""
+    groups = cells(constraints, people, kinds)
+    alone = int(np.count_nonzero(groups.sizes == 1))
+    # directions of those who are alone, and several matrices of all constraints
+    if len(groups) * max(alone, 4 * len(constraints)) > LINKED**2:
         raise TooLargeError(
-            f"this question is linked with others to {count:,} people, "
-            f"and sums are audited for up to {LINKED:,}",
+            f"this question and those linked with it distinguish {len(groups):,} groups of people, "
+            f"of whom {alone:,} are only one, which is too many for sums to be audited",
             "audit parts of the table separately, so that no question is about people of two parts",
         )
-    return tuple(each for each in constraints if each.people & people), people
+    return groups
 
 
 def combination(equations: Sequence[Constraint], people: int) -> tuple[Fraction, ...] | None:
     """The coefficients by which equations add up exactly to a sum over people; else None."""
     if not equations:
         return None
-    everyone = people
-    for equation in equations:
-        everyone |= equation.people
-    who = numbers(everyone)
-    a = incidence([equation.people for equation in equations], who)
-    q = incidence([people], who)[0]
+    groups = told_apart(equations, people)
+    a = groups.rows(equation.people for equation in equations)
+    q = groups.rows([people])[0]
     try:
         # least squares, and once more for what rounding has left over
         y = np.linalg.solve(a @ a.T, a @ q)
@@ -152,39 +174,47 @@ def combination(equations: Sequence[Constraint], people: int) -> tuple[Fraction,
 
 
 def free(equations: tuple[Constraint, ...], people: int) -> bool:
-    """Whether, without bounds, equations and one more leave everyone's value undetermined."""
-    equations, everyone = linked(equations, people)
-    who = numbers(everyone)
-    q = incidence([people], who)[0]
-    p = projector(equations, everyone)
-    v = p @ q
+    """Whether, without bounds, equations and one more leave everyone's value undetermined.
+
+    Of two or more people in a cell, one can always have more and another less. So only people who
+    are cells of their own can be determined.
+    """
+    equations, _ = linked(equations, people)
+    groups = told_apart(equations, people)
+    a = groups.rows(equation.people for equation in equations)
+    q = groups.rows([people])[0]
+    alone = np.flatnonzero(groups.sizes == 1)
+    places = alone, np.arange(len(alone))
+    units = np.zeros((len(groups), len(alone)))
+    units[places] = 1
+    projected = left_free(a, np.column_stack([q, units]))
+    if projected is None:
+        return False
+    v = projected[:, 0]
     s = float(q @ v)
-    if s <= DEPENDENT * q.sum():
+    if not s > DEPENDENT * q.sum():
         return False
-    if float((p.diagonal() - v * v / s).min()) <= DEPENDENT:
+    ways = projected[:, 1:] - np.outer(v, v[alone] / s)
+    if len(alone) and float(ways[places].min()) <= DEPENDENT:
         return False
-    rows = incidence([equation.people for equation in equations], who)
-    a = np.vstack([rows, q])
-    furthest = reach(a)
+    rows = np.vstack([a, q])
+    furthest = reach(rows)
     if furthest is None:
         return False
     # everyone moves in a direction of their own, by more than it may be off the equations
-    ways = on_grid(p - np.outer(v, v / s), grid_unit(len(who)))
-    off = furthest * norms(a @ ways)
-    return bool(np.all(ways.diagonal() > 2 * off))
+    ways = on_grid(ways, grid_unit(len(groups)))
+    off = furthest * norms(rows @ ways)
+    return bool(np.all(ways[places] > 2 * off))
 
 
-@lru_cache(maxsize=4)
-def projector(equations: tuple[Constraint, ...], everyone: int) -> Floats:
-    """Onto what equations leave free: from scratch at every 64th equation, else by one more."""
-    who = numbers(everyone)
-    if len(equations) % 64 == 0:
-        a = incidence([equation.people for equation in equations], who)
-        inverse = np.linalg.pinv(a @ a.T, hermitian=True)
-        return np.eye(len(who)) - a.T @ inverse @ a
-    before = projector(equations[:-1], everyone)
-    v = before @ incidence([equations[-1].people], who)[0]
-    return before - np.outer(v, v / float(v @ v))
+def left_free(a: Floats, columns: Floats) -> Floats | None:
+    """What equations leave free of some directions; None where they may be dependent."""
+    try:
+        shares = np.linalg.solve(a @ a.T, a @ columns)
+    except np.linalg.LinAlgError:
+        return None
+    projected: Floats = columns - a.T @ shares
+    return projected
 
 
 def extremes(
@@ -198,27 +228,19 @@ def extremes(
     None if nothing is possible. This is for adversaries and demonstrations: `slices.safe` decides
     what is safe, and trusts no solver.
     """
+    kinds = np.arange(len(low), dtype=np.int32)
+    everyone = cells(constraints, (1 << len(low)) - 1, kinds)
+    columns = np.array(low, float), np.array(high, float)
+    a = everyone.rows(each.people for each in constraints)
+    program = LinearProgram.within(a, sides(constraints), columns)
+    ends = [program.ends(weights) for weights in everyone.rows(sums)]
+    known = [each for each in ends if each is not None]
+    return known if len(known) == len(ends) else None
+
+
+def sides(constraints: Sequence[Constraint]) -> tuple[Floats, Floats]:
+    """The lower and upper ends of sums, as a solver takes them."""
     values = np.array([float(each.value) for each in constraints])
     open_below = np.array([each.relation == "<=" for each in constraints], bool)
     open_above = np.array([each.relation == ">=" for each in constraints], bool)
-    rows = np.where(open_below, -inf, values), np.where(open_above, inf, values)
-    columns = np.array(low, float), np.array(high, float)
-    a = incidence([each.people for each in constraints], range(len(low)))
-    program = LinearProgram.within(a, rows, columns)
-    ends = []
-    for people in sums:
-        who = numbers(people)
-        least = _optimum(program, who, 1.0)
-        most = _optimum(program, who, -1.0)
-        if least is None or most is None:
-            return None
-        for person in who:
-            program.solver.changeColCost(person, 0.0)
-        ends.append((least, -most))
-    return ends
-
-
-def _optimum(program: LinearProgram, who: Sequence[int], sign: float) -> float | None:
-    for person in who:
-        program.solver.changeColCost(person, sign)
-    return program.minimum()
+    return np.where(open_below, -inf, values), np.where(open_above, inf, values)

@@ -4,18 +4,23 @@ The first entry also has a secret key, which no record has: without it, a digest
 a way to try values out.
 """
 
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
+from zlib import compress, decompress
 
 from shoal.audit.model import Decision
 from shoal.audit.secret import Secret, simplest
 from shoal.exact.numbers import printed
 
-__all__ = ["Asked", "Begun", "number_text"]
+__all__ = ["Asked", "Begun", "number_text", "people_of", "people_text"]
 
 Json = Mapping[str, Any]
+
+COMPRESSED = "zlib:"
+"""Before a set of people that is compressed."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,10 @@ class Begun:
 
 @dataclass(frozen=True)
 class Asked:
-    """A query was asked, and answered or denied."""
+    """A query was asked, and answered or denied.
+
+    drawn: what was drawn for a dithered column, where anything was
+    """
 
     what: ClassVar[str] = "asked"
 
@@ -60,27 +68,47 @@ class Asked:
     aggregate: str
     column: str
     decision: Decision
+    drawn: str = field(default="", repr=False)
 
     @classmethod
     def from_dict(cls, facts: Json) -> "Asked":
         value = None if facts["value"] is None else simplest(Fraction(facts["value"]))
-        people = int(facts["people"], 16)
+        people = people_of(facts["people"])
         decision = Decision(people, facts["answered"], facts["relation"], value)
-        return cls(facts["analyst"], facts["query"], facts["aggregate"], facts["column"], decision)
+        query, aggregate = facts["query"], facts["aggregate"]
+        drawn = facts.get("drawn", "")
+        return cls(facts["analyst"], query, aggregate, facts["column"], decision, drawn)
 
     def to_dict(self) -> dict[str, Any]:
         decision = self.decision
         value = None if decision.value is None else number_text(Fraction(decision.value))
-        return {
+        facts = {
             "analyst": self.analyst,
             "query": self.query,
             "aggregate": self.aggregate,
             "column": self.column,
-            "people": f"{decision.people:x}",
+            "people": people_text(decision.people),
             "answered": decision.answered,
             "relation": decision.relation,
             "value": value,
         }
+        return {**facts, "drawn": self.drawn} if self.drawn else facts
+
+
+def people_text(people: int) -> str:
+    """A set of people for the store: hexadecimal, or compressed where that is shorter."""
+    plain = f"{people:x}"
+    size = (people.bit_length() + 7) // 8
+    packed = COMPRESSED + b64encode(compress(people.to_bytes(size, "little"))).decode()
+    return packed if len(packed) < len(plain) else plain
+
+
+def people_of(text: str) -> int:
+    """A set of people from the store."""
+    if not text.startswith(COMPRESSED):
+        return int(text, 16)
+    packed = b64decode(text.removeprefix(COMPRESSED))
+    return int.from_bytes(decompress(packed), "little")
 
 
 def number_text(value: Fraction) -> str:

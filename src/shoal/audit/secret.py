@@ -11,25 +11,34 @@ from math import ceil, floor, lcm
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.arguments import typed
+from shoal.audit.dither import FINE
 from shoal.audit.model import STRATEGIES, Costed, Number, Strategy
-from shoal.chance import Chance
 from shoal.data.kinds import Kind
 from shoal.errors import ColumnError, ParameterError, TooLargeError, listed, plural
 from shoal.exact.numbers import Exact, fraction, printed
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from shoal.data.tables import Table
 
-__all__ = ["FAMILIES", "FAMILY_OF", "FINE", "Family", "Secret", "exact_values", "simplest"]
+__all__ = [
+    "FAMILIES",
+    "FAMILY_OF",
+    "Family",
+    "KindBounds",
+    "People",
+    "Secret",
+    "exact_values",
+    "simplest",
+]
 
 Family = Literal["max", "min", "sum"]
 FAMILIES: tuple[Family, ...] = ("max", "min", "sum")
 
 FAMILY_OF: Mapping[str, Family] = {"max": "max", "min": "min", "sum": "sum", "mean": "sum"}
 """What is audited for an aggregate; a mean is a sum over a known number of people."""
-
-FINE: int = 10**1300
-"""Parts that dither divides a unit into: enough for a thousand sums over the same people."""
 
 CLOSE = 1000
 """Bounds this far apart, or less, are close together: 1 is at least a thousandth of that."""
@@ -53,6 +62,8 @@ class Secret:
         worked out. Answers are off by at most half a unit per person
     unit: all values are multiples of it; if None, of the last decimal that occurs, which is then
         public
+    low_column, high_column: for sums, public columns with everyone's bounds, in place of one bound
+        for all. For bounds of groups, a column has those of everyone's group
     """
 
     column: str
@@ -65,12 +76,21 @@ class Secret:
     strategy: Strategy = "binding"
     dither: bool = False
     unit: Exact | None = None
+    low_column: str | None = None
+    high_column: str | None = None
 
     def __post_init__(self) -> None:
         if self.dither and self.family in ("max", "min"):
             raise ParameterError(f"dither is for sums; {self.family} does not need it")
-        if self.dither:
+        if self.bound_columns and self.family in ("max", "min"):
+            raise ParameterError(
+                f"bounds of each person are for sums, and {self.family} takes one bound for all",
+                "give `low` and `high`",
+            )
+        if self.dither or self.bound_columns:
             object.__setattr__(self, "family", "sum")
+        self._require_one_bound("low", self.low, self.low_column)
+        self._require_one_bound("high", self.high, self.high_column)
         _require_known("family", self.family, (None, *FAMILIES))
         _require_known("strategy", self.strategy, STRATEGIES)
         for name in ("low", "high", "width", "unit"):
@@ -88,6 +108,17 @@ class Secret:
             )
 
     @property
+    def bound_columns(self) -> tuple[str, ...]:
+        """The public columns with bounds."""
+        return tuple(name for name in (self.low_column, self.high_column) if name is not None)
+
+    def _require_one_bound(self, side: str, given: object, column: str | None) -> None:
+        if given is not None and column is not None:
+            raise ParameterError(
+                f"the {side} bound is given twice", f"leave out `{side}` or `{side}_column`"
+            )
+
+    @property
     def bounds(self) -> tuple[Fraction | None, Fraction | None]:
         """The lower and the upper bound of all values."""
         low = None if self.low is None else Fraction(self.low)
@@ -97,9 +128,11 @@ class Secret:
     def _default_width(self) -> Fraction:
         """1 where that promises something; otherwise ParameterError."""
         low, high = self.bounds
-        if low is None and high is None:
+        if self.bound_columns:
+            between = "where everyone has bounds of their own"
+        elif low is None and high is None:
             return Fraction(1)
-        if low is None or high is None:
+        elif low is None or high is None:
             between = "of values that have one bound"
         elif high - low > CLOSE:
             between = f"between {printed(low)} and {printed(high)}"
@@ -113,6 +146,8 @@ class Secret:
 
     def families(self, people: int) -> tuple[Family, ...]:
         """What can be asked of that many people: each of these by itself, if `family` is None."""
+        if self.bound_columns:
+            return ("sum",)
         families: list[Family] = []
         for family in FAMILIES if self.family is None else (self.family,):
             with suppress(ParameterError, TooLargeError):
@@ -120,10 +155,14 @@ class Secret:
                 families.append(family)
         return tuple(families)
 
-    def auditor(self, family: Family, people: int) -> Costed[Any]:
+    def auditor(
+        self, family: Family, people: int, bounds: "KindBounds | None" = None
+    ) -> Costed[Any]:
         """Who decides about one aggregate of this column.
 
         ParameterError if what is public does not allow any auditor.
+
+        bounds: everyone's, where public columns have them
         """
         from shoal.audit.maxima import Maxima, Minima
 
@@ -137,6 +176,8 @@ class Secret:
                 "could give each other away",
                 "leave `distinct` out if that is not public, or ask for a larger `width`",
             )
+        if bounds is not None:
+            return self._sums_by_kind(people, bounds, width, unit)
         if family == "sum":
             return self._sums(people, low, high, width, unit)
         auditor = Maxima if family == "max" else Minima
@@ -183,6 +224,24 @@ class Secret:
             "or ask about max or min",
         )
 
+    def _sums_by_kind(
+        self, people: int, bounds: "KindBounds", width: Number, unit: Fraction | None
+    ) -> Costed[Any]:
+        """The auditor of sums where people have different bounds."""
+        from shoal.audit.sums import Sums
+
+        if not self.dither or unit is None:
+            raise ParameterError(
+                "sums within bounds of each person need dither", "make the audit with `dither`"
+            )
+        last = unit / FINE
+        lows = [Fraction(_multiple(low, unit, up=True) or 0) for low in bounds.lows]
+        highs = [Fraction(_multiple(high, unit, up=False) or 0) for high in bounds.highs]
+        tops = [high + unit - last for high in highs]
+        return Sums(
+            people, lows, tops, width + unit, strategy=self.strategy, unit=last, kinds=bounds.kinds
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """For the log: exact numbers are texts."""
         facts = asdict(self)
@@ -216,17 +275,34 @@ def simplest(value: Fraction) -> Number:
 # The values of a table
 
 
-def exact_values(table: "Table", secret: Secret) -> tuple[list[Fraction], Secret]:
+@dataclass(frozen=True, eq=False)
+class KindBounds:
+    """The public bounds of each kind of people, and everyone's kind."""
+
+    lows: tuple[Fraction, ...]
+    highs: tuple[Fraction, ...]
+    kinds: "npt.NDArray[np.int32]"
+
+
+def exact_values(
+    table: "Table", secret: Secret, people: "People | None" = None
+) -> tuple[list[Fraction], Secret]:
     """The exact values of a secret column, checked against what is said to be public of them.
 
-    Also the secret with nothing left open; with dither, the values have their random part.
+    Also the secret with nothing left open. Someone's rows are added up, or their largest or
+    smallest value is taken.
     """
+    people = people or People.in_rows(table, None)
     column = _Checked(table, secret.column)
     values = column.numbers()
     integers = column.integers(secret, values)
+    values = people.combined(values, secret)
     low, high = secret.bounds
+    lows = _each(table, secret.low_column, low, people)
+    highs = _each(table, secret.high_column, high, people)
+    ends = zip(lows, values, highs, strict=True)
     column.require(
-        [value for value in values if not _within(value, low, high)],
+        [value for least, value, most in ends if not _within(value, least, most)],
         "outside the public bounds",
         "widen them",
     )
@@ -238,9 +314,6 @@ def exact_values(table: "Table", secret: Secret) -> tuple[list[Fraction], Secret
     unit = _unit(secret, integers, values)
     odd = [value for value in values if (value / unit).denominator != 1]
     column.require(odd, "not divisible by the unit", "give a smaller `unit`, or none")
-    if secret.dither:
-        chance = Chance()
-        values = [value + unit * Fraction(chance.below(FINE), FINE) for value in values]
     return values, replace(secret, integers=integers, unit=unit)
 
 
@@ -256,13 +329,17 @@ class _Checked:
         values: list[Fraction] = []
         missing: list[object] = []
         wrong: list[object] = []
+        # many people have the same value, which is read once
+        known: dict[object, Fraction] = {}
         for value in self.table.frame.get_column(self.name).to_list():
             if value is None or value == "" or value != value:
                 missing.append(value)
                 continue
             try:
-                text = value.strip() if isinstance(value, str) else value
-                values.append(fraction(text, self.name))
+                if value not in known:
+                    text = value.strip() if isinstance(value, str) else value
+                    known[value] = fraction(text, self.name)
+                values.append(known[value])
             except ParameterError:
                 wrong.append(value)
         fix = "leave those rows out, or fill them: queries are about people who have a value"
@@ -296,6 +373,70 @@ class _Checked:
         verb = "is" if len(values) == 1 else "are"
         number = f"{plural(len(values), 'value')} of {self.table.rows:,}"
         raise ColumnError(f"column {self.name!r}: {number} {verb} {problem}", fix)
+
+
+def _each(
+    table: "Table", column: str | None, given: Fraction | None, people: "People"
+) -> Sequence[Fraction | None]:
+    """Everyone's bound: from a public column, or the same for all."""
+    if column is None:
+        return (given,) * len(people.first)
+    bounds = _Checked(table, column).numbers()
+    return [bounds[row] for row in people.first]
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Who is in which rows.
+
+    first: the number of everyone's first row
+    of: the person of each row; None if every row is one
+    """
+
+    first: list[int]
+    of: list[int] | None = None
+
+    @classmethod
+    def in_rows(cls, table: "Table", unit: str | None) -> "People":
+        """One person per row, or per value of a column."""
+        if unit is None:
+            return cls(list(range(table.rows)))
+        table.require_people(unit)
+        [column] = table.records([unit])
+        first: dict[int, int] = {}
+        for row, code in enumerate(column.codes):
+            first.setdefault(int(code), row)
+        number = {code: place for place, code in enumerate(first)}
+        return cls(list(first.values()), [number[int(code)] for code in column.codes])
+
+    def combined(self, values: list[Fraction], secret: Secret) -> list[Fraction]:
+        """One value for each person: the sum, the largest or the smallest of their rows."""
+        if self.of is None:
+            return values
+        if secret.family is None:
+            raise ParameterError(
+                "people are in several rows, and `family` does not say what counts of each",
+                "give sum, max or min",
+            )
+        rows: list[list[Fraction]] = [[] for _ in self.first]
+        for person, value in zip(self.of, values, strict=True):
+            rows[person].append(value)
+        if secret.family == "sum":
+            return [sum(each, Fraction(0)) for each in rows]
+        return [max(each) if secret.family == "max" else min(each) for each in rows]
+
+    def require_same(self, table: "Table", names: Sequence[str]) -> None:
+        """ColumnError if someone's rows differ in a public column."""
+        if self.of is None:
+            return
+        for column, name in zip(table.records(names), names, strict=True):
+            codes = list(column.codes)
+            pairs = zip(codes, self.of, strict=True)
+            if any(code != codes[self.first[person]] for code, person in pairs):
+                raise ColumnError(
+                    f"column {name!r} differs between rows of one person",
+                    "leave it out of the public columns, which are about people",
+                )
 
 
 def _within(value: Fraction, low: Fraction | None, high: Fraction | None) -> bool:

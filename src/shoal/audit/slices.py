@@ -1,9 +1,9 @@
 """How wide everyone's possible values surely are, in slices where one more sum has a value.
 
-All is computed in floats, and nothing that floats compute is believed. A width counts if two points
-show it whose distance from all constraints is known and can be made up for:
-docs/proofs/audit-sums.md has the argument. Whatever is in doubt is not safe. Uses `polytope` and
-`matrices`; `sums` uses `safe`.
+Variables are the sums of cells, people whom no constraint distinguishes. All is computed in floats,
+and nothing that floats compute is believed. A width counts if two points show it whose distance
+from all constraints is known and can be made up for: docs/proofs/audit-sums.md has the argument.
+Whatever is in doubt is not safe. Uses `cells`, `polytope` and `matrices`; `sums` uses `safe`.
 """
 
 from collections.abc import Sequence
@@ -15,22 +15,35 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.audit.cells import Cells, Constraint, Ints
+from shoal.audit.cells import cells as cells_of
 from shoal.audit.matrices import (
     Floats,
     LinearProgram,
     grid_unit,
-    incidence,
     norms,
-    numbers,
     on_grid,
     reach,
 )
-from shoal.audit.polytope import DEPENDENT, Box, Constraint, linked
+from shoal.audit.polytope import DEPENDENT, Box, linked, told_apart
 
-__all__ = ["PointPairs", "Shape", "Slices", "System", "WidthAt", "centre", "safe", "shape"]
+__all__ = [
+    "PointPairs",
+    "Shape",
+    "Slices",
+    "System",
+    "WidthAt",
+    "centre",
+    "certified",
+    "safe",
+    "shape",
+]
 
 STEPS = 60
 """Of Newton's method; it takes about five from a centre nearby, and fifteen from anywhere."""
+
+NEW_SLACK = 0.1
+"""Where Newton's method starts for the slack of a new inequality."""
 
 CHORDS = 3
 """Times that an end of the safe interval is moved outwards."""
@@ -40,6 +53,12 @@ FAR = 3
 
 LARGEST = 10_000
 """Nonzeros up to which linear programs settle open widths and widen narrow intervals."""
+
+SMALL = 100
+"""Nonzeros up to which programs find both ends, whatever was found before."""
+
+DIRECTIONS = 20_000_000
+"""Entries of directions up to which cells of several people have some, too."""
 
 WORK = 5_000_000
 """Pivots of these programs times nonzeros, at most for one question."""
@@ -58,10 +77,11 @@ def safe(
 
     The constraints as they are must keep the widths. None if no such values were found.
     """
-    constraints, everyone = linked(constraints, people)
+    constraints, _ = linked(constraints, people)
+    groups = told_apart(constraints, people, box.kinds)
     # NaN compares false with everything, so what is not a number is never taken as safe
     with np.errstate(all="ignore"):
-        known = shape(box, constraints, everyone)
+        known = shape(box, constraints, groups)
         slices = None if known is None else Slices.of(known, people)
         interval = None if slices is None else slices.interval()
     if interval is None:
@@ -71,106 +91,167 @@ def safe(
     return (low, high) if low < high else None
 
 
+def certified(box: Box, constraints: tuple[Constraint, ...], cells: Cells) -> list[Fraction] | None:
+    """Lower bounds on what one person of each cell can have; None where floats show nothing."""
+    with np.errstate(all="ignore"):
+        known = shape(box, constraints, cells)
+        slices = None if known is None else Slices.whole(known)
+        widths = None if slices is None else slices.widths(0.0)
+    if widths is None or not np.all(np.isfinite(widths)):
+        return None
+    return [Fraction(float(width)) * box.scale for width in widths]
+
+
 @dataclass(frozen=True, eq=False)
 class System:
-    """Constraints over those whom they link; an inequality has a slack, which has no upper end."""
+    """Constraints over cells; an inequality has a slack, which has no upper end.
 
-    who: list[int]
+    mass: how many people a column stands for; a slack is one
+    top: the most that a column can be
+    span, need: what one person of each cell can have, and the width to keep
+    unit: of the grid of points, on which sums of columns are exact in whole numbers
+    """
+
+    cells: Cells
     a: Floats
-    right: Floats  # on the grid
+    right: Ints
+    mass: Floats
     top: Floats
+    span: Floats
     need: Floats
     slip: float
     unit: float
 
     @classmethod
-    def of(cls, box: Box, constraints: Sequence[Constraint], everyone: int) -> "System":
-        who = numbers(everyone)
+    def of(cls, box: Box, constraints: Sequence[Constraint], cells: Cells) -> "System":
+        count = len(cells)
         slack = [place for place, each in enumerate(constraints) if each.relation != "="]
         signs = [1 if constraints[place].relation == "<=" else -1 for place in slack]
-        a = np.zeros((len(constraints), len(who) + len(slack)))
-        a[:, : len(who)] = incidence([each.people for each in constraints], who)
-        a[slack, len(who) + np.arange(len(slack))] = signs
-        unit = grid_unit(a.shape[1])
-        values = [float(box.inside(each.people, each.value)) for each in constraints]
-        right = on_grid(np.array(values), unit)
-        top = np.concatenate([box.span[who], np.full(len(slack), inf)])
-        return cls(who, a, right, top, box.need[who], box.slip, unit)
+        a = np.zeros((len(constraints), count + len(slack)))
+        a[:, :count] = cells.rows(each.people for each in constraints)
+        a[slack, count + np.arange(len(slack))] = signs
+        bits = int(cells.sizes.sum()).bit_length()
+        unit = Fraction(2) ** (bits - 60)
+        values = [round(box.inside(each.people, each.value) / unit) for each in constraints]
+        kinds = box.kinds_of(cells.first)
+        span, need = box.span[kinds], box.need[kinds]
+        mass = np.concatenate([cells.sizes, np.ones(len(slack))])
+        top = np.concatenate([cells.sizes * span, np.full(len(slack), inf)])
+        slip = max(float(box.need.min()) / 2**16, 2.0**-30, 2.0 ** (bits - 46))
+        right = np.array(values, np.int64)
+        return cls(cells, a, right, mass, top, span, need, slip, float(unit))
+
+    def gap(self, x: Floats) -> Floats:
+        """What is missing to the right sides, in floats."""
+        gap: Floats = self.right * self.unit - self.a @ x
+        return gap
+
+    def scales(self, x: Floats) -> Floats:
+        """How far columns can go from a point to either end, squared: the inverse Hessian."""
+        by_bottom = 1 / x**2
+        by_top = 1 / (self.top - x) ** 2
+        scales: Floats = 1 / (self.mass * (by_bottom + by_top))
+        return scales
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
     """A polytope, a point deep inside, and how far it reaches from there in each direction.
 
-    z: the inverse of the barrier's Hessian within the equations
+    scales: the inverse of the barrier's Hessian, without the equations
+    inverse: of what the equations make of these
     """
 
     system: System
     centre: Floats
-    z: Floats
     scales: Floats
+    inverse: Floats
+
+    def within(self, columns: Floats) -> Floats:
+        """The inverse of the Hessian within the equations, times some columns."""
+        spread = self.scales[:, None] * columns
+        a = self.system.a
+        rest = self.inverse @ (a @ spread)
+        return spread - self.scales[:, None] * (a.T @ rest)
 
 
-@lru_cache(maxsize=3)
-def shape(box: Box, constraints: tuple[Constraint, ...], everyone: int) -> Shape | None:
+def shape(box: Box, constraints: tuple[Constraint, ...], cells: Cells) -> Shape | None:
     """The shape of a polytope, or None where floats find no point inside."""
-    system = System.of(box, constraints, everyone)
-    x = centre(box, constraints, everyone)
-    if x is None:
+    middle = centre(box, constraints)
+    if middle is None:
         return None
-    top, a, n = system.top, system.a, len(system.who)
-    # the inverse of the barrier's Hessian is diagonal without the equations, and z within them
-    d = _scales(x, top)
+    system = System.of(box, constraints, cells)
+    x = middle.over(system)
+    a = system.a
+    d = system.scales(x)
     half = a * np.sqrt(d)
     try:
-        inverse = np.linalg.inv(half @ half.T)
+        inverse = np.linalg.inv(half @ half.T).astype(np.float64)
     except np.linalg.LinAlgError:
         return None
     # the centre is only about right, so it is put onto the equations, twice for the rounding
     for _ in range(2):
-        gap = system.right - a @ x
-        x = x + d * ((inverse @ gap) @ a)
-    if not np.all((x > 0) & (x < top)):
+        x = x + d * ((inverse @ system.gap(x)) @ a)
+    if not np.all((x > 0) & (x < system.top)):
         return None
-    ad = a * d
-    z = -(ad.T @ (inverse @ ad[:, :n]))
-    z[np.diag_indices(n)] += d[:n]
-    return Shape(system, x, z, d)
+    return Shape(system, x, d, inverse)
 
 
-@lru_cache(maxsize=64)
-def centre(box: Box, constraints: tuple[Constraint, ...], everyone: int) -> Floats | None:
-    """About where the product of distances from all bounds is largest.
+@dataclass(frozen=True, eq=False)
+class Centre:
+    """A point deep inside: what each person of a cell has there, and the slacks."""
 
-    Newton's method starts from the centre of the first constraints, as many as their number less
-    its lowest bit. That is a function of the constraints alone, takes few steps when they came one
-    by one, and few starts when they come all at once.
+    cells: Cells
+    averages: Floats
+    slacks: Floats
+
+    def over(self, system: System) -> Floats:
+        """The same point over cells that are the same or finer, and more slacks.
+
+        Whoever is new has the middle between their bounds.
+        """
+        first = system.cells.first
+        averages = system.span / 2
+        if len(self.cells):
+            known = first < len(self.cells.labels)
+            labels = np.where(known, self.cells.labels[np.where(known, first, 0)], -1)
+            averages = np.where(labels >= 0, self.averages[labels], averages)
+        slacks = np.full(system.a.shape[1] - len(first), NEW_SLACK)
+        slacks[: len(self.slacks)] = self.slacks
+        return np.concatenate([averages * system.cells.sizes, slacks])
+
+
+@lru_cache(maxsize=16)
+def centre(box: Box, constraints: tuple[Constraint, ...]) -> Centre | None:
+    """About where the product of everyone's distances from their bounds is largest.
+
+    The people of a cell have the same values there, as nothing distinguishes them. Newton's method
+    starts from the centre of the first constraints, as many as their number less its lowest bit.
+    That is a function of the constraints alone, takes few steps when they came one by one, and few
+    starts when they come all at once.
     """
-    system = System.of(box, constraints, everyone)
-    slacks = system.a.shape[1] - len(system.who)
-    cold = np.concatenate([box.span[system.who] / 2, np.ones(slacks)])
-    if not constraints:
-        return cold
-    earlier = constraints[: len(constraints) & (len(constraints) - 1)]
-    before = centre(box, earlier, everyone)
-    if before is not None:
-        new_slacks = cold[len(before) :]
-        new_slacks[:] = 0.1
-        warm = _newton(system, np.concatenate([before, new_slacks]))
-        if warm is not None:
-            return warm
-    return _newton(system, cold)
+    system = System.of(box, constraints, cells_of(constraints, 0, box.kinds))
+    count = len(system.cells)
+    cold = np.where(np.isfinite(system.top), system.top / 2, 1.0)
+    x: Floats | None = cold
+    if constraints:
+        earlier = centre(box, constraints[: len(constraints) & (len(constraints) - 1)])
+        x = None if earlier is None else _newton(system, earlier.over(system))
+        if x is None:
+            x = _newton(system, cold)
+    if x is None:
+        return None
+    return Centre(system.cells, x[:count] / system.cells.sizes, x[count:])
 
 
 def _newton(system: System, x: Floats) -> Floats | None:
-    a, top = system.a, system.top
+    a, top, mass = system.a, system.top, system.mass
     for _ in range(STEPS):
         room = top - x
-        slope = 1 / room - 1 / x
-        d = _scales(x, top)
+        slope = mass * (1 / room - 1 / x)
+        d = system.scales(x)
         half = a * np.sqrt(d)
-        gap = system.right - a @ x
-        target = -(a @ (d * slope)) - gap
+        target = -(a @ (d * slope)) - system.gap(x)
         try:
             y = np.linalg.solve(half @ half.T, target)
         except np.linalg.LinAlgError:
@@ -188,34 +269,30 @@ def _newton(system: System, x: Floats) -> Floats | None:
     return None
 
 
-def _scales(x: Floats, top: Floats) -> Floats:
-    """How far values can go from a point to either bound, squared: the inverse of the Hessian."""
-    by_bottom = 1 / x**2
-    by_top = 1 / (top - x) ** 2
-    scales: Floats = 1 / (by_bottom + by_top)
-    return scales
-
-
 @dataclass(frozen=True, eq=False)
 class Slices:
     """The slices of a polytope where one more sum has a value, and certified widths in them.
 
     a: the constraints and the sum
-    reach: how far a point may have to be moved for each unit that it is off the equations
+    inverse: of what they make of the shape's scales
+    reach: how far people may have to be moved for each unit that a point is off the equations
     middle: the sum at the centre
     spread: how far the sum goes to where the barrier rises by about one
     along: the direction in which the sum grows by 1
-    ways: a direction for each person, along the slices
-    moves: how far each person moves in theirs
+    moving: the cells that have a direction of their own
+    ways: these directions, along the slices
+    moves: how far each of these cells moves in its direction
     off: how far the directions leave the slice
     """
 
     shape: Shape
     a: Floats
+    inverse: Floats
     reach: float
     middle: float
     spread: float
     along: Floats
+    moving: Ints
     ways: Floats
     moves: Floats
     off: Floats
@@ -224,44 +301,61 @@ class Slices:
     def of(cls, shape: Shape, people: int) -> "Slices | None":
         """None where the sum follows from the constraints, or determines a value with them."""
         system = shape.system
-        n = len(system.who)
         q = np.zeros(system.a.shape[1])
-        q[:n] = incidence([people], system.who)[0]
-        zq = shape.z @ q[:n]
+        q[: len(system.cells)] = system.cells.rows([people])[0]
+        zq = shape.within(q[:, None])[:, 0]
         s = float(q @ zq)
         # the sum hardly varies within the constraints, so it may follow from them
         if s <= DEPENDENT * float(q @ shape.scales):
             return None
-        # how much someone's value still varies once the sum is known
-        left = shape.z.diagonal() - zq[:n] ** 2 / s
-        if float((left / shape.scales[:n]).min()) <= DEPENDENT:
-            return None
         a = np.vstack([system.a, q])
-        furthest = reach(a)
-        if furthest is None:
+        furthest = reach(a, system.mass)
+        half = a * np.sqrt(shape.scales)
+        try:
+            inverse = np.linalg.inv(half @ half.T)
+        except np.linalg.LinAlgError:
             return None
-        ways = shape.z - np.outer(zq, zq[:n] / s)
-        ways /= np.abs(ways).max(0)
-        ways = on_grid(ways, system.unit)
+        moving = _moving(shape)
+        ways = _directions(shape, zq, s, moving)
+        if furthest is None or ways is None:
+            return None
         return cls(
             shape=shape,
             a=a,
+            inverse=inverse,
             reach=furthest,
             middle=float(q @ shape.centre),
             spread=sqrt(s),
             along=zq / s,
+            moving=moving,
             ways=ways,
-            moves=ways.diagonal().copy(),
+            moves=ways[moving, np.arange(len(moving))],
             off=norms(a @ ways),
         )
+
+    @classmethod
+    def whole(cls, shape: Shape) -> "Slices | None":
+        """The polytope itself, as its only slice; None where someone's value is determined."""
+        system = shape.system
+        moving = _moving(shape)
+        nothing = np.zeros(system.a.shape[1])
+        ways = _directions(shape, nothing, 1.0, moving)
+        furthest = reach(system.a, system.mass) if len(system.a) else 0.0
+        if furthest is None or ways is None:
+            return None
+        moves = ways[moving, np.arange(len(moving))]
+        off = norms(system.a @ ways)
+        inverse = shape.inverse
+        return cls(shape, system.a, inverse, furthest, 0.0, 0.0, nothing, moving, ways, moves, off)
 
     def widths(self, value: float) -> Floats | None:
         """Lower bounds on widths where the sum is `value`; None if it may be impossible."""
         system = self.shape.system
-        moved = self.shape.centre + (value - self.middle) * self.along
-        point = on_grid(moved, system.unit)
-        up = system.top - system.slip - point
-        down = point - system.slip
+        point = self.point(value)
+        x = np.asarray(point * system.unit, np.float64)
+        kept = system.mass * system.slip
+        up = system.top - kept - x
+        down = x - kept
         near = self.slip(point, value) <= system.slip / 2
         if not (near and up.min() > 0 and down.min() > 0):
             return None
@@ -270,20 +364,53 @@ class Slices:
         # beyond these steps, directions leave the slice too far
         most = system.slip / 4 / np.maximum(self.reach * self.off, TINY)
         # whoever comes to a bound first ends a direction, forwards and backwards
-        first_forth = np.maximum(by_top.max(0), -by_bottom.min(0))
-        first_back = np.maximum(-by_top.min(0), by_bottom.max(0))
-        forth = np.minimum(1 / first_forth, most)
-        back = np.minimum(1 / first_back, most)
+        first_forth = np.maximum(by_top.max(0, initial=0.0), -by_bottom.min(0, initial=0.0))
+        first_back = np.maximum(-by_top.min(0, initial=0.0), by_bottom.max(0, initial=0.0))
+        forth, back = np.zeros(len(system.cells)), np.zeros(len(system.cells))
+        forth[self.moving] = self.moves * np.minimum(1 / np.maximum(first_forth, TINY), most)
+        back[self.moving] = self.moves * np.minimum(1 / np.maximum(first_back, TINY), most)
+        return self._by_cells(x[: len(forth)], forth, back)
+
+    def _by_cells(self, x: Floats, forth: Floats, back: Floats) -> Floats:
+        """What one person of each cell can have while the cell's sum moves forth and back.
+
+        The others of the cell share the rest, and are between their bounds, too.
+        """
+        system = self.shape.system
+        slip, others = system.slip, system.cells.sizes - 1
+        exact = 1 - 2.0**-30
+        highest = np.minimum(system.span - slip, x + forth * exact - others * slip)
+        lowest = np.maximum(slip, x - back * exact - others * (system.span - slip))
         # both ends may have to be moved by a slip, back onto the equations
-        length = self.moves * (forth + back) * (1 - 2.0**-30)
-        widths: Floats = np.maximum(length - 2 * system.slip, 0.0)
+        widths: Floats = np.maximum(highest - lowest - 2 * slip, 0.0)
         return widths
 
-    def slip(self, point: Floats, value: float) -> float:
-        """How far a point on the grid is, at most, from one that satisfies all equations."""
-        right = np.append(self.shape.system.right, value)
-        residue = float(np.linalg.norm(self.a @ point - right)) * 1.001
-        return self.reach * (residue + sqrt(len(right)) * self.shape.system.unit)
+    def point(self, value: float) -> Ints:
+        """A point on the grid near the slice at a value, deep inside of it."""
+        unit = self.shape.system.unit
+        moved = self.shape.centre + (value - self.middle) * self.along
+        point = _whole(moved, unit)
+        for _ in range(2):
+            gap = -self.residue(point, value) * unit
+            step = self.shape.scales * ((self.inverse @ gap) @ self.a)
+            point = point + _whole(step, unit)
+        return point
+
+    def residue(self, point: Ints, value: float) -> Ints:
+        """How far a point on the grid is off the equations, in units and exactly."""
+        system = self.shape.system
+        sums = self.a.astype(np.int64) @ point
+        right = system.right
+        if len(self.a) > len(right):
+            right = np.append(right, np.int64(round(value / system.unit)))
+        off: Ints = sums - right
+        return off
+
+    def slip(self, point: Ints, value: float) -> float:
+        """How far people are, at most, from a point that satisfies all equations."""
+        off = self.residue(point, value) * self.shape.system.unit
+        length = float(np.linalg.norm(off)) * 1.001
+        return self.reach * (length + sqrt(len(off)) * self.shape.system.unit)
 
     def interval(self) -> tuple[float, float] | None:
         """Ends between which everyone keeps their width: widths are concave in the sum."""
@@ -297,7 +424,8 @@ class Slices:
         )
         far = FAR * self.spread
         wide = low.max() < middle - far and high.min() > middle + far
-        if not wide and np.count_nonzero(self.a) <= LARGEST:
+        nonzeros = np.count_nonzero(self.a)
+        if nonzeros <= SMALL or (nonzeros <= LARGEST and not wide):
             self._widen(middle, inner, low, high)
         if np.isnan(low + high).any():
             return None
@@ -374,6 +502,47 @@ class Slices:
                 ends[who] = value
 
 
+def _moving(shape: Shape) -> Ints:
+    """Cells that need a direction: of one person, or where the centre alone shows too little.
+
+    In larger cells, someone can nearly always have more while others have less.
+    """
+    system = shape.system
+    sizes = system.cells.sizes
+    x = shape.centre[: len(sizes)]
+    highest = np.minimum(system.span, x)
+    lowest = np.maximum(0.0, x - (sizes - 1) * system.span)
+    shown = highest - lowest
+    chosen: Ints = np.flatnonzero((sizes == 1) | (shown < 2 * system.need))
+    if len(chosen) * len(sizes) <= DIRECTIONS:
+        return chosen
+    alone: Ints = np.flatnonzero(sizes == 1)
+    return alone
+
+
+def _directions(shape: Shape, zq: Floats, s: float, moving: Ints) -> Floats | None:
+    """A direction along the slices for some cells; None if one determines a value."""
+    system = shape.system
+    places = moving, np.arange(len(moving))
+    units = np.zeros((system.a.shape[1], len(moving)))
+    units[places] = 1.0
+    ways = shape.within(units) - np.outer(zq, zq[moving] / s)
+    # how much a cell still varies once the sum is known
+    fixed = ~(ways[places] > DEPENDENT * shape.scales[moving])
+    if np.any(fixed & (system.cells.sizes[moving] == 1)):
+        return None
+    ways[:, fixed] = 0.0
+    ways /= np.maximum(np.abs(ways).max(0, initial=0.0), TINY)
+    return on_grid(ways, grid_unit(len(ways)))
+
+
+def _whole(values: Floats, unit: float) -> Ints:
+    """The nearest points of a grid; what does not fit becomes a point that fits nothing."""
+    steps = np.rint(values / unit)
+    far = ~(np.abs(steps) < 2.0**61)
+    return np.where(far, 2.0**61, steps).astype(np.int64)
+
+
 def _holding_back(ends: Floats, widths: Floats) -> int:
     """Who has the least width of those whose end is open, hence NaN; else the worst end."""
     undecided = np.isnan(ends)
@@ -392,49 +561,69 @@ class WidthAt(NamedTuple):
 class PointPairs:
     """The linear programs: two points with someone's width between them, where the sum is the same.
 
-    And as small, or as large, as it can be.
+    And as small, or as large, as it can be. Besides the cells, each point has someone of one cell,
+    and the rest of that cell is within its bounds, too.
     """
 
     def __init__(self, slices: Slices) -> None:
-        system, inside = slices.shape.system, slices.shape.centre
-        depth = float(np.minimum(inside, system.top - inside).min())
+        system = slices.shape.system
+        average = slices.shape.centre / system.mass
+        depth = float(np.minimum(average, system.top / system.mass - average).min())
         self.slices = slices
         self.deep = 2 * system.slip / depth
         # what is asked of the solver makes up for moving its points towards the centre
         wanted = system.need + 3 * system.slip
         self.ask = wanted / (1 - min(self.deep, 0.5))
         self.columns = system.a.shape[1]
-        zero, q = np.zeros_like(system.a), slices.a[-1:]
-        both = [
-            np.hstack([system.a, zero]),
-            np.hstack([zero, system.a]),
-            np.hstack([q, -q]),
-            np.hstack([0 * q, 0 * q]),
-        ]
-        sides = np.concatenate([system.right, system.right, [0.0, 0.0]])
-        tops = np.concatenate([system.top, system.top])
-        self.program = LinearProgram.within(
-            np.vstack(both), (sides, sides), (np.zeros_like(tops), tops)
-        )
+        self.program = self._program(slices)
         self.sign = 0
         self.who = -1
         self.pivots = WORK // int(np.count_nonzero(slices.a))
 
+    def _program(self, slices: Slices) -> LinearProgram:
+        """Columns: the cells of both points, and someone at each. Rows: see `_choose` for the last.
+
+        All constraints hold at both points, and the sum is the same.
+        """
+        system = slices.shape.system
+        q = slices.a[-1]
+        zero = np.zeros_like(system.a)
+        some = np.zeros((len(system.a), 2))
+        both = [
+            np.hstack([system.a, zero, some]),
+            np.hstack([zero, system.a, some]),
+            np.concatenate([q, -q, [0.0, 0.0]])[None],
+            np.zeros((3, 2 * self.columns + 2)),
+        ]
+        both[-1][[0, 1], [-2, -1]] = -1.0
+        both[-1][2, [-2, -1]] = 1.0, -1.0
+        right = system.right * system.unit
+        sides = np.concatenate([right, right, [0.0] * 4])
+        tops = np.concatenate([system.top, system.top, [0.0, 0.0]])
+        return LinearProgram.within(np.vstack(both), (sides, sides), (np.zeros_like(tops), tops))
+
+    def _choose(self, who: int) -> None:
+        """Someone of another cell: their width, and what the others of the cell have."""
+        solver, system = self.program.solver, self.slices.shape.system
+        first = 2 * len(system.a) + 1
+        rest = float(system.cells.sizes[who] - 1) * float(system.span[who])
+        for point in (0, 1):
+            if self.who >= 0:
+                solver.changeCoeff(first + point, point * self.columns + self.who, 0.0)
+            solver.changeCoeff(first + point, point * self.columns + who, 1.0)
+            solver.changeRowBounds(first + point, 0.0, rest)
+            solver.changeColBounds(2 * self.columns + point, 0.0, float(system.span[who]))
+        solver.changeRowBounds(first + 2, float(self.ask[who]), inf)
+        self.who = who
+
     def furthest(self, who: int, sign: int) -> WidthAt | None:
         """The sum and the width at two points that were checked; None if the solver found none."""
         solver = self.program.solver
-        last = self.slices.a.shape[0] * 2 - 1
         if sign != self.sign:
             for column in np.flatnonzero(self.slices.a[-1]).tolist():
                 solver.changeColCost(column, float(sign))
             self.sign = sign
-        if self.who >= 0:
-            solver.changeCoeff(last, self.who, 0.0)
-            solver.changeCoeff(last, self.columns + self.who, 0.0)
-        self.who = who
-        solver.changeCoeff(last, who, 1.0)
-        solver.changeCoeff(last, self.columns + who, -1.0)
-        solver.changeRowBounds(last, float(self.ask[who]), inf)
+        self._choose(who)
         # a time limit would depend on the machine
         solver.setOptionValue("simplex_iteration_limit", self.pivots)
         solver.run()
@@ -448,15 +637,25 @@ class PointPairs:
 
         It holds whatever the solver did.
         """
-        shape = self.slices.shape
+        slices, shape = self.slices, self.slices.shape
         system, slip = shape.system, shape.system.slip
-        clipped = np.clip(points.reshape(2, -1), 0, system.top)
+        size = int(system.cells.sizes[who])
+        someone = np.clip(points[-2:], 0, system.span[who])
+        someone += self.deep * (shape.centre[who] / size - someone)
+        clipped = np.clip(points[:-2].reshape(2, -1), 0, system.top)
         deeper = clipped * (1 - self.deep) + shape.centre * self.deep
-        first, second = on_grid(deeper, system.unit)
-        value = float(self.slices.a[-1] @ first)
-        for point in (first, second):
-            on_slice = self.slices.slip(point, value) <= slip
-            inside = point.min() >= slip and np.all(point <= system.top - slip)
-            if not (on_slice and inside):
+        first, second = _whole(deeper, system.unit)
+        value = int(slices.a[-1].astype(np.int64) @ first) * system.unit
+        kept = system.mass * slip
+        for point, one in zip((first, second), someone, strict=True):
+            x = point * system.unit
+            others = x[who] - one
+            on_slice = slices.slip(point, value) <= slip / 2
+            inside = np.all(x >= kept) and np.all(x <= system.top - kept)
+            apart = slip <= one <= system.span[who] - slip
+            share = (size - 1) * slip <= others <= (size - 1) * (system.span[who] - slip)
+            if not (on_slice and inside and (apart and share if size > 1 else True)):
                 return None
-        return WidthAt(value, float(first[who] - second[who]) - 2 * slip)
+        if size == 1:
+            someone = np.array([first[who], second[who]]) * system.unit
+        return WidthAt(value, float(someone[0] - someone[1]) - 2 * slip)

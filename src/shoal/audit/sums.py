@@ -7,7 +7,7 @@ Uses `slices` and `polytope`; `secret` gives it to the audit.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -16,6 +16,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from shoal.audit.cells import Constraint, Labels
 from shoal.audit.model import (
     Decision,
     Number,
@@ -24,7 +25,7 @@ from shoal.audit.model import (
     require_asked,
     require_auditor,
 )
-from shoal.audit.polytope import Box, Constraint, combination, free, linked
+from shoal.audit.polytope import Box, combination, free, linked, told_apart
 from shoal.audit.slices import safe
 from shoal.errors import InputError, ParameterError
 
@@ -35,6 +36,9 @@ LARGEST = 100_000
 
 ROOM = 40
 """What is certified has room for 2^-40 of the widest bounds."""
+
+Given = Number | Sequence[Number] | None
+"""One number for all, or one for each kind of people or each person."""
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -99,17 +103,21 @@ class Sums:
     strategy: "binding", "simulatable" (denies everything if there are bounds), or "simple" (unsafe:
         denials reveal values)
     unit: it is public that all values are multiples of it
+    kinds: which of several bounds and widths each person has, by number; by default there is one
+        of each for everyone, or one for each person
 
     Bounds narrower than what is public cost answers, never privacy; wider bounds break the promise.
     """
 
     people: int
-    low: Number | Sequence[Number] | None = None
-    high: Number | Sequence[Number] | None = None
+    low: Given = None
+    high: Given = None
     width: Number | Sequence[Number] = 1
     integers: bool = False
     strategy: Strategy = "binding"
     unit: Number | None = None
+
+    kinds: Labels | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require_auditor(self.people, self.strategy)
@@ -119,7 +127,7 @@ class Sums:
                 "give `low` and `high`; one that is narrower than what is public is safe, "
                 "and costs answers",
             )
-        if min(self.widths) <= 0:
+        if min(self._kinds("width", self.width)) <= 0:
             raise ParameterError("must be above 0", option="width")
         if self.low is not None:
             self._require_bounds()
@@ -129,12 +137,12 @@ class Sums:
             )
 
     def _require_bounds(self) -> None:
-        for low, high, width in zip(self.lows, self.highs, self.widths, strict=True):
-            if high - low < width:
-                raise ParameterError(
-                    "the bounds alone determine someone's value more closely than `width`",
-                    "give a smaller width",
-                )
+        kinds = zip(*self._ends(), strict=True)
+        if any(high - low < width for low, high, width in kinds):
+            raise ParameterError(
+                "the bounds alone determine someone's value more closely than `width`",
+                "give a smaller width",
+            )
         # both raise where they cannot be made
         _ = self.tables if self.integers else self.box
 
@@ -153,10 +161,14 @@ class Sums:
         return SumState(constraints, denied)
 
     def cost(self, state: SumState, people: int) -> int:
-        """Steps: the square of the people linked, per constraint; or all tables, per answer."""
+        """Steps: everyone linked, and the square of their cells, per constraint.
+
+        Of few whole numbers: all tables, per answer.
+        """
         if not self.integers:
             constraints, everyone = linked(state.constraints, people)
-            return int(everyone.bit_count()) ** 2 * (len(constraints) + 1)
+            groups = told_apart(constraints, people, self._numbered)
+            return everyone.bit_count() + len(groups) ** 2 * (len(constraints) + 1)
         span = sum(self.highs[person] - self.lows[person] for person in members(people))
         answers = min(int(span) + 1, len(self.tables))
         return len(self.tables) * (answers + len(state.constraints) + self.people)
@@ -208,7 +220,7 @@ class Sums:
         low, high = ends
         if self.strategy == "simple":
             return Rule(low, high)
-        least_width = min(self.widths[person] for person in members(people))
+        least_width = self.box.least_width(people) - self._room
         # a denial is bound to a sum that is itself safe, and as low as answers allow
         bound = min(low + least_width, (low + high) / 2)
         return Rule(low, high, bound)
@@ -227,41 +239,71 @@ class Sums:
         # Hadamard: a minor is at most √((m+1)^(m+1) / 4^m)
         return bool(far**2 * (equations + 1) ** (equations + 1) > 4**equations)
 
-    def _each(self, given: Number | Sequence[Number] | None, option: str) -> tuple[Fraction, ...]:
-        """One number for everyone."""
+    def _kinds(self, option: str, given: Given) -> tuple[Fraction, ...]:
+        """A number for each kind of people; for each person, where no kinds are given."""
         if isinstance(given, int | Fraction):
-            return (Fraction(given),) * self.people
-        if given is None or len(given) != self.people:
+            return (Fraction(given),)
+        numbers = () if given is None else tuple(map(Fraction, given))
+        wanted = self.people if self.kinds is None else int(self.kinds.max()) + 1
+        if len(numbers) != wanted:
             raise ParameterError(
                 f"must be one number, or one for each of the {self.people} people", option=option
             )
-        return tuple(map(Fraction, given))
+        return numbers
+
+    def _ends(self) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...], tuple[Fraction, ...]]:
+        """Lower bounds, upper bounds and widths, one of each for every kind."""
+        low = self._kinds("low", self.low)
+        high = self._kinds("high", self.high)
+        width = self._kinds("width", self.width)
+        count = max(map(len, (low, high, width)))
+        low, high, width = (each * count if len(each) == 1 else each for each in (low, high, width))
+        return low, high, width
+
+    def _everyone(self, option: str, given: Given) -> tuple[Fraction, ...]:
+        """One number for everyone."""
+        numbers = self._kinds(option, given)
+        if len(numbers) == 1:
+            return numbers * self.people
+        if self.kinds is None:
+            return numbers
+        return tuple(numbers[kind] for kind in self.kinds.tolist())
 
     @cached_property
     def lows(self) -> tuple[Fraction, ...]:
         """Everyone's lower bound."""
-        return self._each(self.low, "low")
+        return self._everyone("low", self.low)
 
     @cached_property
     def highs(self) -> tuple[Fraction, ...]:
         """Everyone's upper bound."""
-        return self._each(self.high, "high")
+        return self._everyone("high", self.high)
 
     @cached_property
     def widths(self) -> tuple[Fraction, ...]:
         """Everyone's width."""
-        return self._each(self.width, "width")
+        return self._everyone("width", self.width)
+
+    @property
+    def _numbered(self) -> Labels | None:
+        """Everyone's kind; None where there are no bounds, or the same for all."""
+        return None if self.low is None else self.box.kinds
+
+    @cached_property
+    def _room(self) -> Fraction:
+        """How much closer together multiples of the unit may be, at most."""
+        if self.unit is None:
+            return Fraction(0)
+        low, high, _ = self._ends()
+        spans = (most - least for least, most in zip(low, high, strict=True))
+        return Fraction(max(spans), 2 ** (ROOM - 2))
 
     @cached_property
     def box(self) -> Box:
         """Everyone's bounds and the widths to certify."""
-        if self.unit is None:
-            return Box(self.lows, self.highs, self.widths)
-        spans = (high - low for low, high in zip(self.lows, self.highs, strict=True))
-        widest = max(spans)
-        # multiples of the unit may be closer together by this much
-        room = widest / 2 ** (ROOM - 2)
-        return Box(self.lows, self.highs, [width + room for width in self.widths])
+        low, high, width = self._ends()
+        widths = [each + self._room for each in width]
+        return Box(low, high, widths, self.kinds)
 
     # Whole numbers
 

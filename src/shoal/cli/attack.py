@@ -1,6 +1,6 @@
 """`shoal attack`: what attackers learn from a release.
 
-For buckets, attackers have some help; for groups, they know the algorithm.
+For buckets, attackers have some help; else they know the algorithm.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from shoal.attack import AttackResult, ExposedRecord, HelpedAttackers
     from shoal.recipe import Recipe
+    from shoal.releases.release import Release
 
 __all__ = ["attack"]
 
@@ -91,6 +92,9 @@ def attack(
     though large ones take minutes; other methods where up to 3,000 inputs lead to what is seen, or
     where it shows who is in which group. Coincident and disclosure releases reveal nothing more
     than they show, which is proven (docs: proofs): attack them on small tables.
+
+    Of personal releases: how often is the right person named, by someone who has the recipe's
+    register, or everybody's values, and runs the method for each? Columns of choices are read too.
     """
     if recipe is None:
         _with_help(releases, json)
@@ -107,7 +111,8 @@ def attack(
 def _knowing_the_algorithm(
     path: Path, recipe: Path, column: str | None, most: int, tries: int, json: bool
 ) -> None:
-    from shoal.attack import Effort, expose
+    from shoal.attack import Effort, expose, require_attackable
+    from shoal.methods.catalogue import entry_of
     from shoal.recipe import Recipe
     from shoal.releases.release import Release
 
@@ -115,6 +120,10 @@ def _knowing_the_algorithm(
     release = Release.read(path)
     if release.certificate.recipe not in (None, chosen.digest):
         complain("note: the release was made by another recipe, or this one has changed since")
+    require_attackable(chosen.method())
+    if entry_of(chosen.method().name).attack == "people":
+        _naming_people(path, release, chosen, json)
+        return
     name = _sensitive_column(chosen, column)
     with working(f"reading {chosen.source.name}"):
         people = chosen.people()
@@ -144,6 +153,45 @@ def _knowing_the_algorithm(
     for person in exposed:
         show(*_described(name, person))
     show("", NOTICE)
+
+
+def _naming_people(path: Path, release: "Release", chosen: "Recipe", json: bool) -> None:
+    """Who a record is about, to someone who runs the method for everybody."""
+    from shoal.attack import recognise
+
+    method: Any = chosen.method()
+    with working(f"reading {chosen.source.name}"):
+        people = chosen.people([method.choice] if method.choice else [])
+    with working("attacking") as report:
+        seen = recognise(method, people, release.table, progress=report)
+    if json:
+        about = {"not_for_release": True, "notice": NOTICE, "release": str(path)}
+        print_json({**about, **asdict(seen)})
+        return
+    show(NOTICE, "", "Whom someone recognises who has everybody's values and knows the algorithm")
+    if not seen.replayed:
+        complain(
+            "note: running the method gives another release, as it draws by chance or the source "
+            "has changed; the figures are those of a run whose draws are known"
+        )
+    show(
+        "",
+        listing(
+            ("", "as counted", "algorithm known"),
+            (
+                "the right person is named",
+                percent(seen.named_as_counted),
+                percent(seen.named),
+            ),
+            (
+                "records with one person left",
+                percent(seen.alone_as_counted),
+                percent(seen.alone),
+            ),
+        ),
+        "",
+        NOTICE,
+    )
 
 
 def _sensitive_column(recipe: "Recipe", given: str | None) -> str:

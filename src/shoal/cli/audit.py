@@ -24,10 +24,10 @@ from shoal.zones import NOTICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from fractions import Fraction
 
     from shoal.attack import Disclosed
     from shoal.audit import Audit, Reply, Secret
+    from shoal.audit.knowledge import ColumnKnowledge
     from shoal.audit.overview import ColumnOverview, ColumnSettings
     from shoal.data.tables import Table
     from shoal.service import ServiceLimits
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["app", "serve"]
 
 SUFFIX = ".audit"
+BAR = 40  # characters of a bar for all people
 
 app = typer.Typer(
     cls=options.Group,
@@ -79,7 +80,7 @@ class SecretOptions:
         typer.Option(
             "--bounds",
             metavar="LOW HIGH",
-            help="Public bounds of the values of one column.",
+            help="Public bounds of one column's values: numbers, or public columns.",
             show_default=False,
         ),
     ] = None
@@ -118,27 +119,26 @@ class SecretOptions:
     def secrets(self) -> "list[Secret]":
         from shoal.audit import Secret
 
-        low, high = self._ends()
+        bounds = self._bounds()
         return [
             Secret(
                 name,
                 self.family,
-                low,
-                high,
-                self.width,
+                width=self.width,
                 distinct=self.distinct,
                 strategy=self.strategy,
                 dither=self.dither,
+                **bounds,
             )
             for name in self.names()
         ]
 
-    def _ends(self) -> "tuple[Fraction, Fraction] | tuple[None, None]":
+    def _bounds(self) -> "dict[str, Any]":
         """The ends of --bounds; too wide ones break the promise, so they are for one column."""
         from shoal.exact.numbers import fraction
 
         if self.bounds is None:
-            return None, None
+            return {}
         columns = len(self.names())
         if columns > 1:
             raise ParameterError(
@@ -146,8 +146,13 @@ class SecretOptions:
                 "make one audit per column, with `store`, or use Python, with a Secret for each",
                 option="bounds",
             )
-        low, high = self.bounds
-        return fraction(low, "bounds"), fraction(high, "bounds")
+        given: dict[str, Any] = {}
+        for side, text in zip(("low", "high"), self.bounds, strict=True):
+            try:
+                given[side] = fraction(text, "bounds")
+            except ParameterError:
+                given[f"{side}_column"] = text
+        return given
 
 
 @dataclass(frozen=True)
@@ -182,6 +187,16 @@ class PublicOptions:
             "--rows-are-people", help="Every row is a different person, even if names repeat."
         ),
     ] = False
+
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            "--unit",
+            metavar="NAME",
+            help="Who a row is about, where people are in several rows.",
+            show_default=False,
+        ),
+    ] = None
 
     def columns(self, table: "Table", secret: list[str]) -> list[str]:
         if self.public:
@@ -237,6 +252,7 @@ def new(
         public=people.columns(table, secret.names()),
         named=people.named,
         rows=people.rows,
+        unit=people.unit,
     )
     complain(
         f"made {audit.place} for {audit.people:,} people; "
@@ -298,20 +314,25 @@ def transcript(store: Place = None, json: options.Json = False) -> None:
 
 @app.command(cls=options.Command)
 def state(store: Place = None, json: options.Json = False) -> None:
-    """Show the state of the audit (owner only)."""
+    """Show the state of the audit, and how closely values are known (owner only)."""
+    from shoal.audit.knowledge import knowledge
     from shoal.audit.overview import overview
 
     audit = _opened(store)
     columns = overview(audit)
+    with working("working out how closely values are known"):
+        known = knowledge(audit)
     head = audit.head()
     if json:
         shown = [column.to_dict() for column in columns]
-        print_json({"people": audit.people, "columns": shown, "head": head})
+        widths = [column.to_dict() for column in known]
+        print_json({"people": audit.people, "columns": shown, "known": widths, "head": head})
     else:
         show(
             _settings(audit, columns),
             title("Queries"),
             _numbers(columns),
+            *(part for column in known for part in _known(column, audit.people)),
             figures(("head", head)),
         )
 
@@ -556,7 +577,7 @@ def _choice(families: tuple[str, ...]) -> str:
 
 
 def _span(settings: "ColumnSettings") -> str:
-    low, high = settings.low, settings.high
+    low, high = settings.low or settings.low_column, settings.high or settings.high_column
     if low is None:
         return "no bounds" if high is None else f"up to {high}"
     return f"from {low} up" if high is None else f"from {low} to {high}"
@@ -569,6 +590,18 @@ def _numbers(columns: "tuple[ColumnOverview, ...]") -> Any:
         name, family = column.settings.column, column.settings.family or ""
         rows.append((name, family, str(column.answered), str(column.denied)))
     return listing(("column", "aggregate", "answered", "denied"), *rows)
+
+
+def _known(column: "ColumnKnowledge", people: int) -> "Iterator[Any]":
+    """How many people's possible values are how far apart, as a table and as bars."""
+    apart = "apart" if column.exact else "apart at least"
+    yield title(f"Possible values of {column.column}")
+    rows = []
+    for each in column.bins:
+        span = f"{each.low} or more" if each.high is None else f"{each.low} to {each.high}"
+        bar = "█" * round(BAR * each.people / people) or "▏" * bool(each.people)
+        rows.append((span, f"{each.people:,}", bar))
+    yield listing((apart, "people", ""), *rows)
 
 
 def _disclosed(audit: "Audit", value: "Disclosed") -> dict[str, Any]:

@@ -1,16 +1,31 @@
-"""`shoal count`: what those who get a release of buckets can read off it."""
+"""`shoal count`: what those who get a release of buckets can read off it; `shoal limits`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, figures, print_json, show
-from shoal.errors import ParameterError, listed
+from shoal.cli.terminal import (
+    complain,
+    figures,
+    percent,
+    print_json,
+    rows_of,
+    show,
+    title,
+    working,
+)
+from shoal.errors import ParameterError, listed, plural
+from shoal.zones import NOTICE
 
-__all__ = ["count"]
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from shoal.studies.limit_curves import LimitReport, ValueLimit
+
+__all__ = ["count", "limits"]
 
 Folder = Annotated[
     Path,
@@ -106,3 +121,72 @@ def _written(value: object) -> str:
     if isinstance(value, range):
         return f"{value.start}..{value.stop - 1}"
     return str(value)
+
+
+def limits(recipe: options.RecipeFile, json: options.Json = False) -> None:
+    """Can buckets keep the limits of a recipe, and which values prevent it?
+
+    Every sensitive value with its share of the table and its limit, those that prevent buckets
+    first.
+
+    The report names values of the table and is owner only.
+    """
+    import shoal
+    from shoal.studies.limit_curves import limits_of
+
+    chosen = shoal.Recipe.load(recipe)
+    method = chosen.method()
+    with working(f"reading {chosen.source.name}"):
+        table = chosen.table()
+    report = limits_of(table, method)
+    if json:
+        print_json(report.to_dict())
+        return
+    rows = [
+        [value.value or "missing", percent(value.share), percent(value.limit), _note(value)]
+        for value in report.values
+    ]
+    show(
+        NOTICE,
+        title(f"Limits of {report.column}"),
+        rows_of(["value", "share", "limit", ""], *rows),
+        *_blocks(report),
+        "",
+        _verdict(report),
+        *report.concerns,
+        "",
+        NOTICE,
+    )
+
+
+def _blocks(report: "LimitReport") -> "Iterator[RenderableType]":
+    """The values that prevent buckets of people who agree in some columns."""
+    if not report.blocked:
+        return
+    yield title("Too frequent among people who agree")
+    rows = []
+    for block in report.blocked:
+        agree = ", ".join(f"{name} {value}" for name, value in block.agree.items())
+        rows.append([agree, block.value or "missing", percent(block.share), percent(block.limit)])
+    yield rows_of(["people", "value", "share", "limit"], *rows)
+
+
+def _note(value: "ValueLimit") -> str:
+    """What to mind about a value."""
+    if value.prevents:
+        return "share above limit"
+    if value.limit == 1:
+        return "may be certain"
+    return ""
+
+
+def _verdict(report: "LimitReport") -> str:
+    preventing = sum(value.prevents for value in report.values)
+    if preventing:
+        return (
+            f"No buckets can keep these limits: {plural(preventing, 'value')} with a larger share "
+            "of the table than its limit."
+        )
+    if report.blocked:
+        return "No buckets of people who agree can keep these limits."
+    return "Buckets of some size can keep these limits."

@@ -55,8 +55,11 @@ def compare(
     including those that B does not have.
     """
     from shoal.data.schema import Role
+    from shoal.data.tables import table as as_table
     from shoal.measure.comparing import compare as compare_tables
     from shoal.recipe import Recipe
+    from shoal.releases.release import certificate_of
+    from shoal.studies.released import released_form, repeated, require_comparable
 
     known, secret = options.names(quasi), options.names(sensitive)
     trees = files.read(form.types, [a, b])
@@ -75,16 +78,24 @@ def compare(
         )
     # Only hierarchies go by --type: a released column may hold texts such as "20-29".
     form = replace(form, types=[])
-    tables, marks = [], []
-    for path in (a, b):
+    tables, marks, complete = [], [], []
+    for letter, path in (("a", a), ("b", b)):
+        certificate = certificate_of(path)
+        require_comparable(certificate)
+        shape = released_form(certificate)
+        beside = [name for name in secret if name not in shape.apart]
         with working(f"reading {path.name}"):
             # The source of the recipe is read as for a release.
             if chosen is not None and _same(path, chosen.source) and form.is_default:
                 table = chosen.table().with_roles(quasi=known, sensitive=secret)
             else:
-                table = form.read(path, quasi=known, sensitive=secret)
-            tables.append(table)
-            marks += _marks(path)
+                table = form.read(path, quasi=known, sensitive=beside)
+            if shape.counted:
+                rows = repeated(table.frame)
+                table = as_table(rows, quasi=known, sensitive=beside, missing=form.missing)
+        tables.append(table)
+        marks += [shape.mark] if shape.mark else []
+        complete += [letter] if shape.complete else []
     comparison = compare_tables(
         tables[0],
         tables[1],
@@ -93,6 +104,7 @@ def compare(
         rows_are_people=rows_are_people,
         marks=marks,
         a_is_input=chosen is not None and _same(a, chosen.source),
+        complete=complete,
     )
     for name, side in (("A", comparison.a), ("B", comparison.b)):
         if side.assessment.repeated:
@@ -114,18 +126,6 @@ def compare(
 
 def _same(path: Path, source: Path) -> bool:
     return os.path.realpath(path) == os.path.realpath(source)
-
-
-def _marks(path: Path) -> list[str]:
-    """The column that numbers groups which may look alike, by the certificate beside a release."""
-    from shoal.methods.catalogue import CATALOGUE, entry_of
-    from shoal.releases.release import certificate_of
-
-    certificate = certificate_of(path)
-    if certificate is None or certificate.method not in CATALOGUE:
-        return []
-    as_views = entry_of(certificate.method).as_views
-    return [as_views.mark] if as_views is not None and as_views.mark is not None else []
 
 
 def _notes(comparison: "Comparison") -> Iterator[str]:

@@ -33,7 +33,15 @@ def explain(  # noqa: PLR0913  typer reads the options from the signature
     definition: Annotated[
         Literal["probabilistic", "standard"],
         typer.Option(help="What epsilon and delta mean together; the first is stronger."),
-    ] = "probabilistic",
+    ] = "standard",
+    beta: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="The chance that a record is drawn; auto: by --people.",
+            show_default="1 - e^-epsilon",
+        ),
+    ] = None,
     split: Annotated[
         str,
         typer.Option(
@@ -85,10 +93,12 @@ def explain(  # noqa: PLR0913  typer reads the options from the signature
         raise ParameterError(
             "goes with --counts and --definition standard", "give both", option="columns"
         )
+    if beta is not None and counts is not None:
+        raise ParameterError("does not go with --counts", "leave out one", option="beta")
     explanation: explaining.Explanation | explaining.CountExplanation
     if counts is None:
         explanation = explaining.explain(
-            epsilon, delta, definition, split=share, rows=rows, people=people
+            epsilon, delta, definition, split=share, beta=beta, rows=rows, people=people
         )
         pages = _pages(explanation)
     else:
@@ -118,6 +128,7 @@ def _count_pages(explanation: "CountExplanation") -> "Iterator[RenderableType]":
         ("definition", promise.definition),
         ("k, the fewest records", f"{explanation.k:,}: a row that fewer share is never released"),
         ("likely released", f"{explanation.half:,} records or more: more likely than not"),
+        ("if replaced", _replacing(explanation)),
         (
             "noise",
             f"a released count is off by {explanation.noise:.3g} on average, and never below k",
@@ -155,6 +166,7 @@ def _pages(explanation: "Explanation") -> "Iterator[RenderableType]":
         ("a crowd", _crowd(explanation)),
         ("odds", _odds(explanation)),
         ("delta", _failure(explanation, facts)),
+        ("if replaced", _replacing(explanation)),
     )
     yield title("Not a cliff: for larger factors delta is far smaller")
     yield listing(
@@ -196,6 +208,16 @@ def _odds(explanation: "Explanation") -> str:
         f"{odds:.3g} times as likely with your {rows} in the table as without, and at least "
         f"1/{odds:.3g} times. Somebody who believes with probability 50 % that you are in the "
         f"table believes it with at most {percent(odds / (1 + odds))} afterwards."
+    )
+
+
+def _replacing(explanation: "Explanation | CountExplanation") -> str:
+    """What the promise means where tables of the same size are compared."""
+    replacement = explanation.replacement
+    unit = "row" if explanation.promise.unit == "row" else "person"
+    return (
+        f"epsilon {replacement.epsilon} and delta {float(replacement.delta):.3g} are kept if one "
+        f"{unit} is replaced by another, instead of added or removed."
     )
 
 

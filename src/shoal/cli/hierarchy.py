@@ -186,8 +186,8 @@ def _number(name: str, text: str) -> Any:
 def show_hierarchy(  # noqa: PLR0913  its options
     file: File,
     tree: Annotated[bool, typer.Option("--tree", help="Also draw the tree.")] = False,
-    most: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Branches drawn below one value.")
+    branches: Annotated[
+        int, typer.Option("--most", metavar="N", min=1, help="Branches drawn below one value.")
     ] = 5,
     kind: Type = "text",
     json: options.Json = False,
@@ -223,7 +223,7 @@ def show_hierarchy(  # noqa: PLR0913  its options
         derived = "; derived from rows: its shape reveals information about them"
     show(f"{file.name}: {size}{derived}\n", _levels(levels))
     if tree:
-        show("", _drawn(outline(hierarchy, most)))
+        show("", _drawn(outline(hierarchy, branches)))
 
 
 def _levels(levels: "Sequence[LevelFigures]") -> "RenderableType":

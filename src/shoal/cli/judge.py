@@ -1,24 +1,80 @@
 """`shoal judge`: how good a release is, for its owner's eyes."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import options
+from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
-from shoal.errors import FileError, plural
+from shoal.errors import FileError, ParameterError, plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from shoal.studies.apart import BucketFigures
     from shoal.studies.judging import ColumnCounts, Judgement
 
 __all__ = ["judge"]
 
 
+@dataclass(frozen=True)
+class Files:
+    """Where a report goes besides the terminal."""
+
+    chart: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also draw the buckets of a release, as .html, .png or .svg.",
+            show_default=False,
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Also write the report there, as JSON.",
+            show_default=False,
+        ),
+    ] = None
+    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE.")] = False
+
+    def require(self) -> None:
+        """An error where a file cannot be written: before the work is done, not after."""
+        from shoal.studies import charts
+        from shoal.studies.judging import refuse_beside_a_release
+
+        if self.out is not None:
+            refuse_beside_a_release(self.out)
+        if self.chart is not None:
+            charts.require(self.chart)
+        for option, path in (("out", self.out), ("chart", self.chart)):
+            if path is not None and path.exists() and not self.force:
+                raise FileError(
+                    f"{path} already exists",
+                    f"give `{option}` another name, or `force` to overwrite it",
+                )
+
+    def write(self, judgement: "Judgement") -> None:
+        from shoal.studies import charts
+
+        if self.out is not None:
+            judgement.write(self.out)
+            complain(f"wrote {self.out}, which is not for release")
+        if self.chart is not None and judgement.buckets is not None:
+            charts.save(judgement.buckets.chart(), self.chart)
+            complain(f"wrote {self.chart}, which is not for release")
+
+
+@bundled
 def judge(
+    files: Files,
     recipe: options.RecipeFile,
     release: Annotated[
         Path,
@@ -41,17 +97,6 @@ def judge(
         int, typer.Option(metavar="N", min=0, help="How many values of each column are shown.")
     ] = 5,
     json: options.Json = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Also write the report there, as JSON.",
-            show_default=False,
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over FILE.")] = False,
 ) -> None:
     """How good is a release, judged by its input?
 
@@ -60,15 +105,9 @@ def judge(
     The report reveals information about the input: FILE cannot be beside a release.
     """
     import shoal
-    from shoal.studies.judging import NOTICE, refuse_beside_a_release
+    from shoal.studies.judging import NOTICE
 
-    if out is not None:  # before the work is done, not after
-        refuse_beside_a_release(out)
-        if out.exists() and not force:
-            raise FileError(
-                f"{out} is there already",
-                "give --out another name, or --force to write over it",
-            )
+    files.require()
     chosen = shoal.Recipe.load(recipe)
     published = shoal.Release.read(release)
     if published.certificate.recipe not in (None, chosen.digest):
@@ -77,13 +116,13 @@ def judge(
         table = chosen.table()
     with working("judging"):
         judgement = shoal.judge(table, published, classes=options.names(classes), queries=queries)
+    if files.chart is not None and judgement.buckets is None:
+        raise ParameterError("`chart` draws buckets, and this release has none", "leave it out")
     if json:
         print_json(judgement.to_dict())
     else:
         show(NOTICE, "", *_pages(judgement, values), "", NOTICE)
-    if out is not None:
-        judgement.write(out)
-        complain(f"wrote {out}, which is not for release")
+    files.write(judgement)
 
 
 def _pages(judgement: "Judgement", values: int) -> "Iterator[RenderableType]":
@@ -98,6 +137,15 @@ def _pages(judgement: "Judgement", values: int) -> "Iterator[RenderableType]":
     if judgement.rate is not None:
         lines.append(("chance of being drawn", f"{judgement.rate:.6g}"))
     yield figures(*lines)
+    if judgement.buckets is not None:
+        yield from _buckets(judgement.buckets)
+    if judgement.risk is not None:
+        yield title("Risk of a record, by the people of the input whom it fits")
+        yield figures(
+            ("mean", percent(judgement.risk.mean)),
+            ("highest", percent(judgement.risk.highest)),
+            ("records that fit one person", percent(judgement.risk.alone)),
+        )
     if judgement.losses:
         yield title("Loss, from 0 % for the input to 100 % for nothing left")
         yield listing(
@@ -125,6 +173,22 @@ def _pages(judgement: "Judgement", values: int) -> "Iterator[RenderableType]":
         yield figures(*judgement.unknown.items())
     for column in judgement.columns:
         yield from _counts(column, values, judgement.rate is not None)
+
+
+def _buckets(buckets: "BucketFigures") -> "Iterator[RenderableType]":
+    """The sizes of buckets, and the errors of count queries."""
+    from shoal.studies.apart import ESTIMATES
+
+    yield title(f"Buckets of {buckets.column}, by size")
+    rows = [[f"{size:,}", f"{number:,}"] for size, number in buckets.sizes.items()]
+    yield listing(["people", "buckets"], *rows)
+    yield figures(("mean squared error", f"{buckets.mean_squared_error:,.4g}"))
+    if buckets.queries is not None:
+        count = buckets.queries.count
+        yield title(f"Relative error of count queries, {count:,} with an answer above 0")
+        errors = [(text, getattr(buckets.queries, name)) for name, text in ESTIMATES.items()]
+        rows = [[text, percent(error.mean), percent(error.median)] for text, error in errors]
+        yield listing(["", "mean", "median"], *rows)
 
 
 def _counts(column: "ColumnCounts", most: int, sampled: bool) -> "Iterator[RenderableType]":

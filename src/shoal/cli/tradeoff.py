@@ -1,14 +1,16 @@
-"""`shoal tradeoff`: what utility costs in risk, owner only."""
+"""`shoal tradeoff`: what utility costs in risk, or limits in utility, owner only."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli import options
+from shoal.cli.bundles import bundled
 from shoal.cli.terminal import (
     complain,
     figures,
@@ -26,13 +28,20 @@ from shoal.zones import NOTICE
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from shoal.studies.curves import AnonymityComparison, Curve, Staircase
+    from shoal.data.tables import Table
+    from shoal.methods.method import Progress
+    from shoal.studies.curves import AnonymityComparison, Curve, Staircase, Study
+    from shoal.studies.limit_curves import LimitCurve, LimitPoint
+
+    Weighed = tuple[Study, Iterator[RenderableType]]
 
 __all__ = ["tradeoff"]
 
 
-def tradeoff(
-    recipe: options.RecipeFile,
+@dataclass(frozen=True)
+class RiskOptions:
+    """What is asked about personal generalisation."""
+
     person: Annotated[
         int | None,
         typer.Option(
@@ -41,7 +50,7 @@ def tradeoff(
             help="For one row of the table only; the first is 1.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     floors: Annotated[
         list[str],
         typer.Option(
@@ -49,7 +58,7 @@ def tradeoff(
             help="Shares of utility to keep, as 0.3 or 30%.",
             show_default="steps of 5 %",
         ),
-    ] = [],  # noqa: B006  typer wants a list, and nobody changes it
+    ] = field(default_factory=list)
     against_k: Annotated[
         list[str],
         typer.Option(
@@ -57,7 +66,96 @@ def tradeoff(
             help="Compare with k-anonymous tables of equal utility.",
             show_default=False,
         ),
-    ] = [],  # noqa: B006
+    ] = field(default_factory=list)
+
+    def weighed(self, method: Any, table: "Table", report: "Progress") -> "Weighed":
+        """The risk of a table, of one person, or beside k-anonymity."""
+        from shoal.studies import tradeoffs as studies
+
+        shares = self._shares()
+        if self.against_k:
+            ks = [_size(text) for text in options.names(self.against_k)]
+            comparison = studies.compared(table, method, ks, progress=report)
+            return comparison, _comparison(comparison)
+        if self.person is not None:
+            _require_row(self.person, table.rows)
+            stairs = studies.tradeoff_of(table, method, self.person - 1)
+            return stairs, _staircase(stairs, shares, self.person)
+        curve = studies.tradeoff(table, method, shares, progress=report)
+        return curve, _curve(curve)
+
+    def require(self) -> None:
+        """ParameterError where the options do not fit each other, before anything is read."""
+        if self.against_k and (self.person is not None or self.floors):
+            raise ParameterError(
+                "`against_k` is a question of its own", "leave out `person` and `floors`"
+            )
+        self._shares()
+        for text in options.names(self.against_k):
+            _size(text)
+
+    def _shares(self) -> Sequence[Fraction]:
+        from shoal.studies.tradeoffs import FLOORS
+
+        return [options.share(text, "floors") for text in options.names(self.floors)] or FLOORS
+
+    @property
+    def given(self) -> list[str]:
+        """The names of the options that are given."""
+        values = {"person": self.person, "floors": self.floors, "against_k": self.against_k}
+        return [name for name, value in values.items() if value]
+
+
+@dataclass(frozen=True)
+class LimitOptions:
+    """What is asked about buckets."""
+
+    thetas: Annotated[
+        list[str],
+        typer.Option(
+            metavar="A,B,…",
+            help="Factors of the limits of buckets.",
+            show_default="2,4,8,16,32",
+        ),
+    ] = field(default_factory=list)
+    solvers: Annotated[
+        list[str],
+        typer.Option(
+            metavar="A,B,…",
+            help="How bucket sizes are found.",
+            show_default="optimal,multi,two",
+        ),
+    ] = field(default_factory=list)
+    queries: Annotated[
+        int, typer.Option(metavar="N", min=0, help="How many count queries buckets are asked.")
+    ] = 0
+
+    def weighed(self, method: Any, table: "Table", report: "Progress") -> "Weighed":
+        """The loss of buckets, and the errors of queries, against their limits."""
+        from shoal.studies import limit_curves as studies
+
+        curve = studies.weigh_limits(
+            table,
+            method,
+            options.names(self.thetas) or studies.THETAS,
+            options.names(self.solvers) or studies.SOLVERS,
+            queries=self.queries,
+            progress=report,
+        )
+        return curve, _limits(curve)
+
+    @property
+    def given(self) -> list[str]:
+        """The names of the options that are given."""
+        values = {"thetas": self.thetas, "solvers": self.solvers, "queries": self.queries}
+        return [name for name, value in values.items() if value]
+
+
+@bundled
+def tradeoff(
+    risk: RiskOptions,
+    limits: LimitOptions,
+    recipe: options.RecipeFile,
     chart: Annotated[
         Path | None,
         typer.Option(
@@ -67,43 +165,30 @@ def tradeoff(
     json: options.Json = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite FILE.")] = False,
 ) -> None:
-    """What does utility cost in risk, under a recipe for personal generalisation?
+    """What does privacy cost in utility, under a recipe for personal generalisation or buckets?
 
-    For the table, for one person, or beside k-anonymity at equal utility; and the utility that is
-    left at half the risk.
+    Personal generalisation: risk against utility, for the table, for one person, or beside
+    k-anonymity. Buckets: loss and errors of count queries against limits.
 
     The report reveals information about the input and is owner only: FILE cannot be beside a
     release.
     """
     import shoal
-    from shoal.studies import tradeoffs as studies
+    from shoal.studies.tradeoffs import require_traded
 
-    if against_k and (person is not None or floors):
-        raise ParameterError(
-            "`against_k` is a question of its own", "leave out `person` and `floors`"
-        )
-    shares: Sequence[Fraction] = [
-        options.share(text, "floors") for text in options.names(floors)
-    ] or studies.FLOORS
-    ks = [_size(text) for text in options.names(against_k)]
+    risk.require()
     if chart is not None:
         _require_free(chart, force)  # before the work is done, not after
     chosen = shoal.Recipe.load(recipe)
-    method = studies.require_personal(chosen.method())
+    method = chosen.method()
+    asked: dict[str, RiskOptions | LimitOptions] = {"risk": risk, "limits": limits}
+    asking = asked.pop(require_traded(method.name))
+    for other in asked.values():
+        _require_none(other.given, method.name)
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
-    study: Curve | Staircase | AnonymityComparison
     with working("weighing") as report:
-        if ks:
-            study = studies.compared(table, method, ks, progress=report)
-            pages = _comparison(study)
-        elif person is not None:
-            _require_row(person, table.rows)
-            study = studies.tradeoff_of(table, method, person - 1)
-            pages = _staircase(study, shares, person)
-        else:
-            study = studies.tradeoff(table, method, shares, progress=report)
-            pages = _curve(study)
+        study, pages = asking.weighed(method, table, report)
     if json:
         print_json(study.to_dict())
     else:
@@ -111,6 +196,14 @@ def tradeoff(
     if chart is not None:
         study.save(chart)
         complain(f"wrote {chart}, which is not for release")
+
+
+def _require_none(given: list[str], method: str) -> None:
+    """ParameterError where options are given that are about another method."""
+    if given:
+        raise ParameterError(
+            "is not about this method", f"leave it out for {method!r}", option=given[0]
+        )
 
 
 def _size(text: str) -> int:
@@ -216,6 +309,37 @@ def _comparison(comparison: "AnonymityComparison") -> "Iterator[RenderableType]"
         risks = map(_risk, (row.k_anonymous, row.exact, row.genetic))
         rows.append([f"{row.k}", tables, percent(float(row.utility)), *risks])
     yield listing(["k", "tables", "utility", "k-anonymous", "exact", "genetic"], *rows)
+
+
+def _limits(curve: "LimitCurve") -> "Iterator[RenderableType]":
+    """Loss and query errors at every θ."""
+    yield title(f"Buckets of {curve.column} against the factor θ of their limits")
+    rows = []
+    for point in curve.points:
+        start = [f"{float(point.theta):g}", point.solver]
+        if point.refused:
+            rows.append([*start, "none", "", ""])
+            continue
+        gap = "" if point.gap is None else percent(point.gap)
+        rows.append([*start, f"{point.buckets:,}", f"{point.mean_squared_error:,.4g}", gap])
+    yield listing(["θ", "solver", "buckets", "mean squared error", "gap"], *rows)
+    for reason in dict.fromkeys(point.refused for point in curve.points if point.refused):
+        yield f"None: {reason}."
+    asked = [point for point in curve.points if point.queries is not None]
+    if asked:
+        yield from _errors(asked)
+
+
+def _errors(points: "Sequence[LimitPoint]") -> "Iterator[RenderableType]":
+    """The mean relative errors of count queries, by estimate."""
+    from shoal.studies.apart import ESTIMATES
+
+    yield title("Mean relative error of count queries")
+    rows = []
+    for point in points:
+        errors = [percent(getattr(point.queries, name).mean) for name in ESTIMATES]
+        rows.append([f"{float(point.theta):g}", point.solver, *errors])
+    yield listing(["θ", "solver", *ESTIMATES.values()], *rows)
 
 
 def _risk(risk: float) -> str:

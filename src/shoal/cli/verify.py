@@ -5,7 +5,7 @@ It parses, calls `releases.verification` and shows the verdict.
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from shoal.cli import options
 from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, figures, print_json, show
 from shoal.errors import FileError, ParameterError, listed
+
+if TYPE_CHECKING:
+    from shoal.data.commitments import OpenedTable
 
 __all__ = ["verify"]
 
@@ -41,6 +44,22 @@ def verify(
         ),
     ] = None,
     files: options.HierarchyFiles,
+    register: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The register that people were counted in, with --register-key.",
+            show_default=False,
+        ),
+    ] = None,
+    register_key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY",
+            help="The key to the register, which its release printed.",
+            show_default=False,
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Does a released table keep what its certificate says?
@@ -61,7 +80,9 @@ def verify(
         followed = Recipe.load(recipe)
         trees = {**followed.hierarchies, **given}
         digest = followed.digest
-    verdict = verdict_on(certificate, table, trees, recipe=digest)
+    verdict = verdict_on(
+        certificate, table, trees, recipe=digest, register=_opened(register, register_key)
+    )
     paper = None
     if not verdict:
         paper = Certificate.from_json(certificate.read_text(encoding="utf-8"))
@@ -90,6 +111,20 @@ def verify(
         ]
         lines += [("not checked", words) for words in verdict.unchecked]
         show(figures(*lines))
+
+
+def _opened(register: Path | None, key: str | None) -> "OpenedTable | None":
+    """The register with its key; ParameterError if one of them is missing."""
+    from shoal.data.commitments import OpenedTable
+    from shoal.data.files import read
+
+    if register is None and key is None:
+        return None
+    if register is None or key is None:
+        raise ParameterError("--register and --register-key belong together", "give both")
+    # As texts: the certificate says how they are to be read.
+    texts = dict.fromkeys(read(register).names, "text")
+    return OpenedTable(read(register, types=texts), key)
 
 
 def _require_readable(path: Path) -> None:

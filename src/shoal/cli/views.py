@@ -195,10 +195,9 @@ class Precision:
         int, typer.Option(metavar="N", min=1, help="How many tables are drawn, where they are.")
     ] = 10_000
     seed: Annotated[int, typer.Option(metavar="N", help="Of these draws.")] = 0
-    most: Annotated[
+    steps: Annotated[
         int | None,
         typer.Option(
-            "--steps",
             metavar="N",
             min=1,
             help="Of counting, before tables are drawn.",
@@ -240,7 +239,7 @@ def check(
             confidence=options.share(precision.confidence, "--confidence"),
             tries=precision.tries,
             seed=precision.seed,
-            most=precision.most,
+            steps=precision.steps,
         )
         # Which views expose somebody is searched here, and may take a while.
         exposed = [_exposed_json(one) for one in checked.exposed]
@@ -283,8 +282,8 @@ def _json(checked: "Checked") -> dict[str, Any]:
         "method": checked.how,
         "confidence": None if checked.confidence is None else float(checked.confidence),
         "effective_samples": checked.effective,
-        "people": len(views.names),
-        "views": len(views.shown),
+        "people": len(views.people),
+        "views": len(views.views),
         "components": checked.components,
         "notes": list(views.notes),
     }
@@ -308,12 +307,12 @@ def _exposed_json(one: "ExposedPerson") -> dict[str, Any]:
 # As tables
 
 
-def _show(checked: "Checked", most: int) -> None:
+def _show(checked: "Checked", listed: int) -> None:
     views = checked.views
     how = _HOW[checked.how]
     if checked.confidence is not None:
         how += f"; bounds hold with {percent(float(checked.confidence))}"
-    size = f"{len(views.names):,}, {len(views.shown):,}"
+    size = f"{len(views.people):,}, {len(views.views):,}"
     rows = [
         ("verdict", VERDICTS[checked.private]),
         ("possible tables", tables_text(checked)),
@@ -328,9 +327,9 @@ def _show(checked: "Checked", most: int) -> None:
     for heading, people in (("Exposed", checked.exposed), ("Not decided", checked.undecided)):
         if people:
             header = ("person", "value", "probability", "allowed", "by")
-            show(title(heading), listing(header, *map(_row, people[:most])))
-        if len(people) > most:
-            show(f"and {len(people) - most:,} more; --json has all")
+            show(title(heading), listing(header, *map(_row, people[:listed])))
+        if len(people) > listed:
+            show(f"and {len(people) - listed:,} more; --json has all")
     for note in views.notes:
         complain(f"note: {note}")
     show("", NOTICE)

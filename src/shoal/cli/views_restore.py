@@ -152,7 +152,7 @@ def restore(
             plan = plan_views(
                 gathered.views,
                 candidates,
-                most=additions.number,
+                additions=additions.number,
                 ceiling=search.highest,
                 **effort,
             )
@@ -162,7 +162,7 @@ def restore(
                 table,
                 candidates,
                 adversary=search.adversary,
-                most=additions.number,
+                additions=additions.number,
                 effort=search.effort,
                 least=search.least_share,
                 ceiling=search.highest,
@@ -244,13 +244,13 @@ class _Result:
             content |= _restored_json(self.restored)
         return content
 
-    def show(self, most: int) -> None:
+    def show(self, listed: int) -> None:
 
         show(NOTICE)
         if self.plan is not None:
             _show_plan(self.plan)
         if self.restored is not None:
-            _show_restored(self.restored, len(self.candidates), most)
+            _show_restored(self.restored, len(self.candidates), listed)
         show("", NOTICE)
 
 
@@ -271,7 +271,7 @@ def _plan_json(plan: "Plan") -> dict[str, Any]:
 
 
 def _restored_json(restored: "Restored") -> dict[str, Any]:
-    names = restored.before.views.names
+    names = restored.before.views.people
     return {
         "private": restored.private,
         "tables_before": restored.before.tables_text,
@@ -307,19 +307,19 @@ def _unrestored_json(one: "Unrestored") -> dict[str, Any]:
 
 
 def _people(names: Sequence[str], view: "View") -> list[str]:
-    return [names[person] for person in sorted(view.members)]
+    return [names[person] for person in sorted(view.people)]
 
 
 def _values(view: "View") -> dict[str, int]:
     """How often each value occurs, by its text; the missing one has none."""
-    counts = sorted(view.shown.items(), key=str)
+    counts = sorted(view.bag.items(), key=str)
     return {value_text(value) or "": often for value, often in counts}
 
 
 # As tables
 
 
-def _show_restored(restored: "Restored", candidates: int, most: int) -> None:
+def _show_restored(restored: "Restored", candidates: int, listed: int) -> None:
     before, after = restored.before, restored.after
     verdict = VERDICTS[restored.private]
     if before.private is True:
@@ -336,17 +336,17 @@ def _show_restored(restored: "Restored", candidates: int, most: int) -> None:
         ),
     )
     if restored.added:
-        rows = [_view_row(before.views.names, view) for view in restored.added]
+        rows = [_view_row(before.views.people, view) for view in restored.added]
         show(title("Added"), listing(("view", "people", "values"), *rows))
     if restored.rows:
         bounds = "" if before.how == after.how == "exact" else ", at most"
         header = ("person", "value", "before", "after", "allowed")
         show(
             title(f"Before and after{bounds}"),
-            listing(header, *map(_before_after, restored.rows[:most])),
+            listing(header, *map(_before_after, restored.rows[:listed])),
         )
-    if len(restored.rows) > most:
-        show(f"and {len(restored.rows) - most:,} more; --json has all")
+    if len(restored.rows) > listed:
+        show(f"and {len(restored.rows) - listed:,} more; --json has all")
     for reason in restored.reasons:
         complain(f"not restored: {reason}")
 

@@ -432,7 +432,7 @@ class _Polars:
     def only(self, series: Any, places: Ints) -> Any:
         import polars as pl
 
-        kept = series.gather(places)
+        kept = series[places]
         dtype = series.dtype
         if isinstance(dtype, pl.Enum):
             names = set(kept.cast(pl.String))
@@ -453,7 +453,8 @@ class _Polars:
         }[kind]
 
     def take(self, series: Any, codes: Ints) -> Any:
-        return series.gather(codes)
+        # By `gather`, Polars would plan and run a query.
+        return series[codes]
 
     def frame(self, columns: Mapping[str, Any]) -> Any:
         import polars as pl

@@ -81,6 +81,12 @@ class Table:
         return self.having(Role.SENSITIVE)
 
     @property
+    def released(self) -> tuple[str, ...]:
+        """The names of all columns but the identifying ones, which are never released."""
+        roles = self.roles
+        return tuple(name for name in self.names if roles.get(name) is not Role.IDENTIFYING)
+
+    @property
     def unmentioned(self) -> tuple[str, ...]:
         """The columns without a role."""
         return tuple(name for name in self.names if name not in self.roles)

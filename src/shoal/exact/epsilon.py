@@ -214,6 +214,7 @@ def rounded_up(number: Fraction, digits: int) -> Fraction:
     return Fraction(decimal(number, rounding(digits)[1]))
 
 
+@lru_cache(maxsize=256)
 def logarithm(number: Fraction, digits: int) -> tuple[Decimal, Decimal]:
     """ln of a positive rational between two decimals.
 
@@ -225,6 +226,7 @@ def logarithm(number: Fraction, digits: int) -> tuple[Decimal, Decimal]:
     return low, high
 
 
+@lru_cache(maxsize=256)
 def exponential(low: Decimal, high: Decimal, digits: int) -> tuple[Decimal, Decimal]:
     """e to a power that lies between two decimals."""
     down, up = rounding(digits + _SPARE)

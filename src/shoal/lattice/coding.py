@@ -299,7 +299,8 @@ class Coding:
         """
         cards = cards[: len(weights)]
         split = middle(tuple(cards))
-        if len(cards) > 2 and prod(cards) > HALF * HALF:
+        # At 0 there is nothing to halve: all axes but one have a single value.
+        if split and len(cards) > 2 and prod(cards) > HALF * HALF:
             # The halves would be large themselves: halve them again.
             left, right = np.divmod(keys, prod(cards[split:]))
             first = self.weigh_keys(left, weights[:split], cards[:split])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.data.tables import Role, Table
+from shoal.data.tables import Table
 
 __all__ = ["fingerprint"]
 
@@ -19,7 +19,7 @@ def fingerprint(table: Table, key: bytes) -> str:
     The order of rows and of columns does not matter, nor do roles and hierarchies, which say how
     data is used.
     """
-    names = sorted(name for name in table.names if table.roles.get(name) is not Role.IDENTIFYING)
+    names = sorted(table.released)
     counts = table.count(names, {})
     digest = hashlib.blake2b(key=key, digest_size=32, person=b"shoal table")
     _feed(digest, names)

@@ -342,8 +342,8 @@ def _true(view: View, values: Sequence[Value]) -> bool:
 
     Some people may be left out of joined groups: of these, whether they could have it.
     """
-    inside = Counter(values[person] for person in view.members)
-    return inside >= Counter(view.shown) if view.parts else inside == view.shown
+    inside = Counter(values[person] for person in view.people)
+    return inside >= Counter(view.bag) if view.parts else inside == view.bag
 
 
 def _spellings(text: str) -> set[str | None]:
@@ -507,7 +507,7 @@ def views_of(
     more = [] if others is None else others_of(others, register, chosen)
     names = None if person is None else Register(table, person).names
     views = together(shown, table, chosen, allowed, names=names, more=more, register=register)
-    return replace(views, people=views.names, notes=(*views.notes, *notes))
+    return replace(views, people=views.people, notes=(*views.notes, *notes))
 
 
 def also(account: Account, views: Views, register: Register, column: str | None) -> Views:
@@ -525,14 +525,14 @@ def also(account: Account, views: Views, register: Register, column: str | None)
         register.people,
         chosen or "",
         account.gamma or Gamma(Fraction(views.gamma)),
-        names=views.names,
+        names=views.people,
         complete=views.complete,
         register=register,
     )
     return replace(
         shown,
-        people=views.names,
-        views=(*views.shown, *shown.shown),
+        people=views.people,
+        views=(*views.views, *shown.views),
         limits=views.limits if account.gamma is None else shown.limits,
         notes=(*views.notes, *shown.notes, *notes),
     )

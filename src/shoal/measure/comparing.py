@@ -3,7 +3,7 @@
 Uses `risk` and the grammar of texts.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from shoal.data.hierarchy import Hierarchy
 from shoal.data.hierarchy.cover import covers
 from shoal.data.tables import Table
 from shoal.errors import ParameterError, plural
-from shoal.measure.risk import Assessment, assess
+from shoal.measure.risk import MARKERS, Assessment, assess
 from shoal.zones import owner_only
 
 __all__ = ["Comparison", "Side", "compare"]
@@ -79,6 +79,7 @@ def compare(
     rows_are_people: bool = False,
     marks: Sequence[str] = (),
     a_is_input: bool = False,
+    complete: Collection[str] = (),
 ) -> Comparison:
     """How two tables differ in records, groups, risks, values and loss.
 
@@ -89,6 +90,8 @@ def compare(
     marks: columns that number groups which may look alike, in a table that has them
     a_is_input: whether B was made from A; it is also taken for granted where nothing in A is
     generalised and A has no fewer rows
+    complete: "a", "b" or both: the tables in which a row of "*" alone is a record that was
+    generalised, not one that was suppressed
 
     >>> import polars, shoal
     >>> one = shoal.table(polars.DataFrame({"age": ["31", "34"]}), quasi=["age"])
@@ -102,13 +105,14 @@ def compare(
         )
     scales = {name: _Scale(tree.leaves, covers(tree)) for name, tree in (hierarchies or {}).items()}
     sides = []
-    for table in (a, b):
+    for name, table in (("a", a), ("b", b)):
         person = unit if unit in table.names else None
         assessment = assess(
             table,
             quasi=[*table.quasi, *(mark for mark in marks if mark in table.names)],
             person=person,
             rows_are_people=rows_are_people and person is None,
+            markers=() if name in complete else MARKERS,
         )
         sides.append(_side(table, assessment, scales))
     one, other = sides

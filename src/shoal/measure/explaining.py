@@ -6,13 +6,21 @@ Uses `privacy`.
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sinh
-from typing import Any
+from typing import Any, Literal
 
 from shoal.arguments import typed
 from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, fraction, short, whole
-from shoal.privacy.calculus import Definition, delta_concern, per_row, safepub_parameters
+from shoal.privacy.calculus import (
+    AUTO,
+    Definition,
+    chosen_parameters,
+    delta_concern,
+    per_row,
+    safepub_parameters,
+)
+from shoal.privacy.neighbours import Mechanism, Replacement, replaced
 from shoal.privacy.noise import (
     NoisyCountParameters,
     column_parameters,
@@ -45,6 +53,7 @@ class Explanation:
     delta_row: the δ of every row
     k: how many drawn rows must look the same
     beta: the chance that a row is drawn
+    is_usual: whether that is at most 1 − e^−ε
     crowd: about how many rows of the table must look the same
     odds: the factor by which a conclusion may become more or less likely
     concern: what is wrong with δ for that many people, if anything
@@ -58,10 +67,16 @@ class Explanation:
     delta_row: Fraction
     k: int
     beta: Fraction
+    is_usual: bool
     gamma: Fraction
     odds: float
     smoothness: tuple[Smoothness, ...]
     concern: str | None
+
+    @property
+    def replacement(self) -> Replacement:
+        """What is kept where one row, or person, is replaced by another."""
+        return _replacement(self.promise, "sample" if self.is_usual else "counts")
 
     @property
     def crowd(self) -> float:
@@ -93,6 +108,7 @@ class Explanation:
                 {"epsilon": float(point.epsilon), "delta": point.delta} for point in self.smoothness
             ],
             "promise": self.promise.statement,
+            "replacement": _parts(self.replacement),
             "exact": {
                 "epsilon": str(epsilon),
                 "delta": short(delta),
@@ -108,20 +124,22 @@ class Explanation:
 def explain(
     epsilon: Epsilon | Exact,
     delta: Exact,
-    definition: Definition = "probabilistic",
+    definition: Definition = "standard",
     *,
     split: Exact = Fraction(9, 10),
+    beta: Exact | Literal["auto"] | None = None,
     rows: int = 1,
     people: int | None = None,
 ) -> Explanation:
     """What ε and δ mean for one person in a SafePub release.
 
     split: the share of ε for the anonymisation; the rest is for the search
+    beta: the chance that a record is drawn; "auto": chosen by the number of people
     rows: how many rows of each person are used
     people: how many people the table is publicly known to have
 
     >>> explain(1, "1e-6").k
-    73
+    56
     """
     share = fraction(split, "split", 0, 1)
     if not share:
@@ -134,7 +152,16 @@ def explain(
     promise = _promise(epsilon, delta, definition, rows)
     each, delta_row = per_row(epsilon, delta, rows)
     anonymisation = each * share
-    parameters = safepub_parameters(anonymisation, delta_row, definition)
+    if beta != AUTO:
+        parameters = safepub_parameters(anonymisation, delta_row, definition, beta=beta)
+    elif people is not None:
+        parameters = chosen_parameters(anonymisation, delta_row, definition, people * rows)
+    else:
+        raise ParameterError(
+            "'auto' is chosen by the number of people",
+            "give `people` if that is public, or a number",
+            option="beta",
+        )
     curve = []
     for factor in CURVE:
         larger = anonymisation * factor
@@ -148,6 +175,7 @@ def explain(
         delta_row=delta_row,
         k=parameters.k,
         beta=parameters.beta,
+        is_usual=parameters.is_usual,
         gamma=parameters.gamma,
         odds=float(Epsilon.of(epsilon).exponential()[1]),
         smoothness=tuple(curve),
@@ -176,6 +204,11 @@ class CountExplanation:
     concern: str | None
 
     @property
+    def replacement(self) -> Replacement:
+        """What is kept where one row, or person, is replaced by another."""
+        return _replacement(self.promise, "counts")
+
+    @property
     def noise(self) -> float:
         return 1 / sinh(1 / float(self.scale))  # E|z| = 2r / (1 − r²)
 
@@ -194,6 +227,7 @@ class CountExplanation:
             "half": self.half,
             "chances": [{"records": records, "chance": chance} for records, chance in self.chances],
             "promise": self.promise.statement,
+            "replacement": _parts(self.replacement),
             "exact": {
                 "epsilon_count": str(self.epsilon),
                 "delta_count": short(self.delta),
@@ -207,7 +241,7 @@ def explain_counts(
     epsilon: Epsilon | Exact,
     delta: Exact,
     k: int,
-    definition: Definition = "probabilistic",
+    definition: Definition = "standard",
     *,
     columns: int | None = None,
     rows: int = 1,
@@ -263,3 +297,13 @@ def _promise(
             given=str(rows),
         )
     return DifferentialPrivacy(epsilon, delta, definition, "row" if rows == 1 else "person")
+
+
+def _replacement(promise: DifferentialPrivacy, mechanism: Mechanism) -> Replacement:
+    """What a promise means for replacing; of people with several rows, for any method."""
+    kind: Mechanism = mechanism if promise.unit == "row" else "any"
+    return replaced(promise.epsilon, promise.delta, promise.definition, mechanism=kind)
+
+
+def _parts(replacement: Replacement) -> dict[str, Any]:
+    return {"epsilon": float(replacement.epsilon), "delta": float(replacement.delta)}

@@ -33,6 +33,7 @@ from shoal.errors import (
 )
 from shoal.exact.numbers import Exact, fraction, whole
 from shoal.measure.risk import MARKERS
+from shoal.measure.trees import C45Tree
 from shoal.zones import owner_only
 
 __all__ = [
@@ -48,7 +49,7 @@ __all__ = [
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Classifier = Literal["tree", "logistic", "unpruned"]
+Classifier = Literal["tree", "logistic", "unpruned", "c4.5"]
 
 SMALLEST_LEAF = 0.001
 """A leaf of a decision tree has at least this share of the training records: what pruning does in
@@ -128,7 +129,8 @@ def classification(
     for way in ways:
         if way not in get_args(Classifier):
             raise ParameterError(
-                f"classifier {way!r} is unknown", "it takes 'tree', 'logistic' or 'unpruned'"
+                f"classifier {way!r} is unknown",
+                "it takes 'tree', 'logistic', 'unpruned' or 'c4.5'",
             )
     if features is None:
         shared = [name for name in original.names if name in release.names]
@@ -729,6 +731,8 @@ def _predict(
     _, first, weight = np.unique(cells, return_index=True, return_counts=True)
     train = _Features(train.codes[first], train.places)
     classes = classes[first]
+    if classifier == "c4.5":
+        return C45Tree.fitted(train.codes, classes, weight).predict(test.codes)
     try:
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import OneHotEncoder

@@ -86,6 +86,26 @@ class Entry:
     not_judged: str = ""
     """Why a release cannot be compared with the input record by record; empty if it can."""
 
+    trades: Literal["", "risk", "limits"] = ""
+    """What its parameters trade for utility: the risk of records, or limits of values.
+
+    Empty if that is not weighed for an owner.
+    """
+
+    not_compared: str = ""
+    """Why its released table cannot be compared with another as records are; empty if it can."""
+
+    attack: Literal["values", "people"] = "values"
+    """What someone who knows the algorithm looks for: the values of people who are known, or who
+    a record is about.
+    """
+
+    not_attacked: str = ""
+    """Why there is nothing to find for someone who knows the algorithm and the people.
+
+    Empty if there may be.
+    """
+
     own_ranges: bool = False
     """Whether groups have ranges of their own beside the values of hierarchies."""
 

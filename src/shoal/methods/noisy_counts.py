@@ -61,7 +61,8 @@ class NoisyCounts:
 
     epsilon, delta: the promise; ε may be "ln(2)"
     k: how many records must share a row, at least; 10 unless given
-    definition: "probabilistic", as in the paper, or "standard", which releases more
+    definition: "standard", what (ε, δ) usually means, or "probabilistic", as in the paper, which
+        releases less
     levels: for columns with a hierarchy the level that they are generalised to, chosen without
         looking at the rows
     unit: the identifying column that says whose rows belong together; each person gives at most
@@ -92,7 +93,7 @@ class NoisyCounts:
         epsilon: Epsilon | Exact,
         delta: Exact,
         k: int | None = None,
-        definition: Definition = "probabilistic",
+        definition: Definition = "standard",
         levels: Mapping[str, int] | None = None,
         unit: str | None = None,
         rows: int = 1,
@@ -398,7 +399,7 @@ ENTRY = Entry(
         'epsilon = "?"  # how much one row may matter',
         'delta = "?"  # the chance that this fails; shoal explain --counts 10',
         "k = 10  # how many records must share a row, at least",
-        'definition = "probabilistic"  # or standard: releases more rows',
+        'definition = "standard"  # or probabilistic: stronger, releases fewer rows',
         "levels = {}  # such as { NAME = 2 }; 0 for columns not named",
     ),
     truthful=False,
@@ -406,6 +407,10 @@ ENTRY = Entry(
     generalises="released",
     needs_quasi=False,
     needs_hierarchies=False,
+    not_attacked=(
+        "differential privacy holds against someone who knows the algorithm and all other records, "
+        "which is proven (docs: proofs/noisy-counts)"
+    ),
 )
 
 KDGS_ENTRY = Entry(

@@ -74,4 +74,8 @@ ENTRY = Entry(
     subset=True,
     needs_quasi=False,
     needs_hierarchies=False,
+    not_attacked=(
+        "records are released unchanged, so knowing the algorithm adds nothing; shoal assess says "
+        "how easily they are recognised"
+    ),
 )

@@ -30,7 +30,13 @@ from shoal.privacy.models import (
     holds_all,
     parse_model,
 )
-from shoal.privacy.noise import NoisyCountParameters, column_parameters, noisy_count_parameters
+from shoal.privacy.neighbours import Replacement, replaced
+from shoal.privacy.noise import (
+    NoisyCountParameters,
+    column_parameters,
+    highest_chance,
+    noisy_count_parameters,
+)
 from shoal.privacy.promises import (
     DifferentialPrivacy,
     Promise,
@@ -58,6 +64,7 @@ __all__ = [
     "PSensitive",
     "Promise",
     "RecursiveDiversity",
+    "Replacement",
     "SafePubParameters",
     "Sampled",
     "SemanticAnonymity",
@@ -68,10 +75,12 @@ __all__ = [
     "composed",
     "delta_concern",
     "delta_for",
+    "highest_chance",
     "holds_all",
     "noisy_count_parameters",
     "parse_model",
     "per_row",
+    "replaced",
     "safepub_parameters",
     "sampled_epsilon",
     "search_epsilon",

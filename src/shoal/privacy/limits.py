@@ -6,7 +6,7 @@ into fractions, and shows whether they can be kept and which l of l-diversity wo
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -16,7 +16,15 @@ from shoal.errors import InfeasibleError, InputError, ParameterError, plural
 from shoal.exact.numbers import Exact, fraction, printed, whole
 from shoal.privacy.promises import of_people, unit_of, unit_part
 
-__all__ = ["BucketLimits", "DiversityRange", "Eligibility", "LimitClass", "Limits", "Linear"]
+__all__ = [
+    "BlockedValue",
+    "BucketLimits",
+    "DiversityRange",
+    "Eligibility",
+    "LimitClass",
+    "Limits",
+    "Linear",
+]
 
 Value = Key | None
 """A sensitive value; None is the missing one."""
@@ -170,6 +178,28 @@ class Limits:
         ]
         return Limits(given, self.others, named)
 
+    def eased(self, theta: Exact) -> "Limits":
+        """Limits that allow more or less, by one number: the θ of the paper's evaluation.
+
+        It takes the place of the factor of a formula. Where there is none, it multiplies every
+        limit, up to 1.
+
+        >>> Limits.formula(2, "0.02").eased(8) == Limits.formula(8, "0.02")
+        True
+        >>> Limits.each({"HIV": "0.05"}, others="0.4").eased(3).of({"HIV": 1, "flu": 1})
+        {'HIV': Fraction(3, 20), 'flu': Fraction(1, 1)}
+        """
+        factor = fraction(theta, "theta", 0, above=True)
+        if isinstance(self.others, Linear):
+            return Limits(self.given, Linear(factor, self.others.b), self.named)
+        one = Fraction(1)
+        given = [(value, min(one, factor * limit)) for value, limit in self.given]
+        named = [
+            LimitClass(name, min(one, factor * limit), values) for name, limit, values in self.named
+        ]
+        others = None if self.others is None else min(one, factor * self.others)
+        return Limits(given, others, named)
+
     def of(self, counts: Mapping[V, int]) -> dict[V, Fraction]:
         """The limit of every value that occurs, given how often each does.
 
@@ -201,16 +231,15 @@ class Limits:
         """Whether buckets can keep the limits, and what to mind; owner only, as it names values."""
         occurring, limits = _occurring(counts), self.of(counts)
         records = sum(occurring.values())
-        preventing: dict[Value, tuple[Fraction, Fraction]] = {}
-        for value, count in occurring.items():
-            share = Fraction(count, records)
-            if share > limits[value]:
-                preventing[value] = (share, limits[value])
+        shares: dict[Value, tuple[Fraction, Fraction]] = {
+            value: (Fraction(count, records), limits[value]) for value, count in occurring.items()
+        }
         return Eligibility(
-            preventing,
+            {value: pair for value, pair in shares.items() if pair[0] > pair[1]},
             {value: count for value, count in occurring.items() if limits[value] == 1},
             tuple(value for value, _ in self.given if value not in occurring),
             self._resembling(limits.items()),
+            shares,
         )
 
     def _resembling(self, limits: Iterable[tuple[Value, Fraction]]) -> tuple[Value, ...]:
@@ -255,12 +284,25 @@ class Limits:
         return parts
 
 
+class BlockedValue(NamedTuple):
+    """A value with a larger share of a block of people than its limit.
+
+    `agree` is what the people of the block have in common, by column.
+    """
+
+    agree: Mapping[str, str]
+    value: Value
+    share: Fraction
+    limit: Fraction
+
+
 @dataclass(frozen=True)
 class Eligibility:
     """Whether buckets can keep limits, and what about them deserves a warning.
 
-    They can if no value has a larger share of the table than its limit. Which values prevent it is
-    for the owner: neither the text nor the error nor the concerns of this object contain them.
+    They can if no value has a larger share of the table than its limit, nor of any block of people
+    who share buckets. Which values prevent it is for the owner: neither the text nor the error nor
+    the concerns of this object contain them.
 
     >>> eligibility = Limits.formula("0.5", "0.1").eligibility({"HIV": 2, "flu": 98})
     >>> eligibility.holds, eligibility.preventing
@@ -283,9 +325,15 @@ class Eligibility:
     same, perhaps.
     """
 
+    shares: dict[Value, tuple[Fraction, Fraction]] = field(default_factory=dict)
+    """All values that occur, each with its share of the table and its limit."""
+
+    blocked: tuple[BlockedValue, ...] = ()
+    """What prevents buckets within blocks of people, where these are asked for."""
+
     @property
     def holds(self) -> bool:
-        return not self.preventing
+        return not self.preventing and not self.blocked
 
     def __repr__(self) -> str:
         return f"Eligibility(holds={self.holds})"
@@ -293,13 +341,13 @@ class Eligibility:
     def require(self) -> None:
         """Raise InfeasibleError unless the limits can be kept.
 
-        The error does not say which value prevents it.
+        The error does not say which value prevents it, as errors go into logs.
         """
         if self.preventing:
             raise InfeasibleError(
                 "some value has a larger share of the table than its limit, "
                 "so no buckets can keep that limit",
-                "raise the limits of frequent values",
+                "raise the limits of frequent values: `shoal limits` shows the owner which",
             )
 
     @property

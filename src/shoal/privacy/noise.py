@@ -14,6 +14,7 @@ from math import ceil, comb, exp, expm1, floor, inf, lgamma, log, log1p, ulp
 from shoal.arguments import typed
 from shoal.errors import ParameterError
 from shoal.exact.epsilon import (
+    Bounds,
     Epsilon,
     decimal,
     exponential,
@@ -29,6 +30,7 @@ __all__ = [
     "ONE",
     "NoisyCountParameters",
     "column_parameters",
+    "highest_chance",
     "noise_scale",
     "noisy_count_parameters",
 ]
@@ -87,6 +89,44 @@ class NoisyCountParameters:
         """w_i, the chance that a row is released that occurs i times; rounded down."""
         return Fraction(ONE - self.withheld[min(i, len(self.withheld) - 1)], ONE)
 
+    def expected(self, i: int) -> Bounds:
+        """E[X_i], the mean of the released count of a row that occurs i times, enclosed.
+
+        A row that is not released counts 0. It is w_i(i + r^(i−k+1) / (1 − r²)).
+
+        >>> low, high = noisy_count_parameters(1, "1e-5", 10, "probabilistic").expected(36)
+        >>> print(f"{float(low):.6f}", high - low < Fraction(1, 10**20))
+        35.735427 True
+        """
+        low, high = self._raised(i)
+        return self.chance(i) * (i + low), self.chance(i) * (i + high)
+
+    def error(self, i: int) -> Bounds:
+        """E|X_i − i|, by how much the released count of a row that occurs i times is off, enclosed.
+
+        A row that is not released is off by i. It is v_i·i + w_i(2r − r^(i−k+1)) / (1 − r²).
+        """
+        raised = self._raised(i)
+        # 2r / (1 − r²) = E|z| is r^(i−k+1) / (1 − r²) at i = k, twice.
+        both = self._raised(self.k)
+        chance = self.chance(i)
+        low, high = (2 * mean - other for mean, other in zip(both, reversed(raised), strict=True))
+        withheld = (1 - chance) * i
+        return withheld + chance * low, withheld + chance * high
+
+    def _raised(self, i: int) -> Bounds:
+        """r^(i−k+1) / (1 − r²), by how much taking k for less raises a count, enclosed."""
+        steps = max(i - self.k, 0) + 1
+        power, square = self._power(steps), self._power(2)
+        return power[0] / (1 - square[0]), power[1] / (1 - square[1])
+
+    def _power(self, steps: int) -> Bounds:
+        """r^steps, where r = e^(−1 / scale), enclosed."""
+        down, up = rounding(_DIGITS)
+        exponent = -Fraction(steps) / self.scale
+        low, high = exponential(decimal(exponent, down), decimal(exponent, up), _DIGITS)
+        return Fraction(low), Fraction(high)
+
     @property
     def half(self) -> int:
         """The fewest records that make a row more likely than not to be released."""
@@ -103,20 +143,15 @@ class NoisyCountParameters:
 
 @typed
 def noisy_count_parameters(
-    epsilon: Epsilon | Exact, delta: Exact, k: int, definition: Definition = "probabilistic"
+    epsilon: Epsilon | Exact, delta: Exact, k: int, definition: Definition = "standard"
 ) -> NoisyCountParameters:
     """How to release counts of at least k so that all of them together keep (ε, δ).
 
-    >>> counts = noisy_count_parameters(1, "1e-5", 10)
+    >>> counts = noisy_count_parameters(1, "1e-5", 10, "probabilistic")
     >>> print(counts.scale, counts.half, f"{float(counts.chance(35)):.6f}")
     2 32 0.980023
     """
-    exact = Epsilon.of(epsilon)
-    if exact.bounds()[0] < SMALLEST:
-        raise ParameterError(
-            f"an epsilon of {exact} for a count leaves nothing to release",
-            f"give more than {float(SMALLEST):g}",
-        )
+    exact = _count_epsilon(epsilon)
     fewest = whole(k, "k")
     if fewest > LARGEST_K:
         raise ParameterError(
@@ -133,6 +168,45 @@ def noisy_count_parameters(
             "give 1e-30 or more",
         )
     return parameters
+
+
+@typed
+def highest_chance(epsilon: Epsilon | Exact, delta: Exact, records: int, k: int = 1) -> Fraction:
+    """The largest chance with which any method may release a row that this many records share.
+
+    That is any method that keeps (ε, δ), by either definition, and never releases a row that fewer
+    than k records share; rounded up. With a δ of 0 it is 0: Li and Li's theorem 3.
+
+    >>> [float(highest_chance("ln(5)", "1e-5", records)) for records in (1, 5, 8)]
+    [1e-05, 0.00781, 0.839064]
+    >>> highest_chance(1, 0, 1_000_000)
+    Fraction(0, 1)
+    """
+    exact = _count_epsilon(epsilon)
+    failing = ceil(delta_of(delta, zero=True) * ONE)
+    _, high = exact.exponential(_DIGITS)
+    factor = ceil(high * (1 << _BITS))  # e^ε rounded up, e^−ε rounded down
+    left = floor((1 << _BITS) / high)
+    chance = 0
+    for _ in range(whole(k, "k"), whole(records, "records") + 1):
+        most = -(-chance * factor >> _BITS) + failing
+        rest = max(ONE - chance - failing, 0)
+        raised = min(most, ONE - (rest * left >> _BITS), ONE)
+        if raised == chance:  # as will all others be
+            break
+        chance = raised
+    return Fraction(chance, ONE)
+
+
+def _count_epsilon(epsilon: Epsilon | Exact) -> Epsilon:
+    """The ε of a count; ParameterError where it is too small for anything to be released."""
+    exact = Epsilon.of(epsilon)
+    if exact.bounds()[0] < SMALLEST:
+        raise ParameterError(
+            f"an epsilon of {exact} for a count leaves nothing to release",
+            f"give more than {float(SMALLEST):g}",
+        )
+    return exact
 
 
 def noise_scale(epsilon: Epsilon) -> Fraction:

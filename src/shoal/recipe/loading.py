@@ -197,7 +197,7 @@ def _check_models(content: Content) -> Iterator[RecipeError]:
 def _check_levels(content: Content) -> Iterator[RecipeError]:
     """Options for columns that are not generalised."""
     method: Any = content.method
-    released = _released(content)
+    released = content.released
     generalised, kind = content.having(Role.QUASI), "quasi-identifying column"
     by_hierarchy = entry_of(method.name).generalises == "released"
     if by_hierarchy:
@@ -227,7 +227,7 @@ def _check_people(content: Content) -> Iterator[RecipeError]:
         return
     identifying = content.having(Role.IDENTIFYING)
     if unit not in identifying:
-        if unit in _released(content):
+        if unit in content.released:
             fix = "give it that role"
         elif identifying:
             fix = toml.suggestion(unit, identifying)
@@ -256,7 +256,7 @@ def _check_hierarchies(content: Content) -> Iterator[RecipeError]:
     if not entry.needs_hierarchies:
         return
     add = "add it with file = … or build = …"
-    generalised = any(name in content.hierarchies for name in _released(content))
+    generalised = any(name in content.hierarchies for name in content.released)
     if not entry.needs_quasi and not quasi and not generalised:
         yield RecipeError(
             "no released column has one to be generalised along", add, where="hierarchies"
@@ -268,7 +268,3 @@ def _check_hierarchies(content: Content) -> Iterator[RecipeError]:
                 add,
                 where=f"hierarchies.{toml.key(name)}",
             )
-
-
-def _released(content: Content) -> list[str]:
-    return [name for name, role in content.roles.items() if Role(role) is not Role.IDENTIFYING]

@@ -155,10 +155,15 @@ class Recipe:
         """The source, read, with its roles and hierarchies."""
         return self.read(self.source, {role: self.having(role) for role in Role})
 
-    def people(self) -> Table:
-        """The source as others may know it: its quasi-identifying columns. No other one is read."""
+    def people(self, besides: Iterable[str] = ()) -> Table:
+        """The source as others may know it: its quasi-identifying columns. No other one is read.
+
+        besides: columns that are read too, with their roles
+        """
         known = self.having(Role.QUASI)
-        return self.read(self.source, {Role.QUASI: known}, known, known)
+        names = [*known, *besides]
+        roles = {role: [name for name in self.having(role) if name in names] for role in Role}
+        return self.read(self.source, roles, names, names)
 
     def read(
         self,
@@ -248,8 +253,7 @@ class Recipe:
             ).at(str(self.path))
         names = [options[part] for part in ("person", "item", "value") if part in options]
         if not names:
-            released = [role for role in Role if role is not Role.IDENTIFYING]
-            names = [name for role in released for name in self.having(role)]
+            names = self.content.released
         return self.read(path, {Role.INSENSITIVE: names}, names)
 
     def _population(self, path: str) -> Counts:
@@ -374,9 +378,7 @@ class Recipe:
 
         Their certificates say so: they name this recipe, or all the columns that it releases.
         """
-        released = {
-            name for name in self.content.roles if name not in self.having(Role.IDENTIFYING)
-        }
+        released = set(self.content.released)
         parent = Path(directory).absolute().parent
         try:
             beside = sorted(folder for folder in parent.iterdir() if folder.is_dir())

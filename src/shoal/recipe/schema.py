@@ -32,6 +32,7 @@ from shoal.counts import Counts
 from shoal.data.hierarchy import Hierarchy, build
 from shoal.data.hierarchy import read as read_hierarchy
 from shoal.data.kinds import Kind, KindName
+from shoal.data.schema import Role
 from shoal.data.tables import Table
 from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
@@ -262,6 +263,7 @@ _EPSILON = 'a number such as 0.5, or a text such as "ln(2)"'
 _WRITTEN: dict[object, Any] = {
     Exact: Number,
     Exact | None: Number | None,
+    Exact | Literal["auto"] | None: Number | None,
     Epsilon | Exact: Annotated[Any, _written_as(int | float | str, _EPSILON)],
     Mapping[str, Exact]: dict[str, Number],
     Mapping[str, Exact] | None: dict[str, Number] | None,
@@ -365,6 +367,11 @@ class Content(Section):
     def having(self, role: str) -> list[str]:
         """The columns with a role, in the order of the recipe."""
         return [name for name, given in self.roles.items() if given == role]
+
+    @property
+    def released(self) -> list[str]:
+        """All columns but the identifying ones, in the order of the recipe."""
+        return [name for name, role in self.roles.items() if Role(role) is not Role.IDENTIFYING]
 
 
 _SECTIONS: dict[tuple[int | str, ...], type[Section]] = {

@@ -15,7 +15,7 @@ from shoal.arguments import require_one_of
 from shoal.counts import Codes, Counts, group
 from shoal.data.kinds import Key
 from shoal.data.sources import Suppressed
-from shoal.data.tables import Role, Table
+from shoal.data.tables import Table
 from shoal.errors import ColumnError
 from shoal.lattice import Groups
 
@@ -88,14 +88,13 @@ def lay_out(
 
 
 def released(table: Table) -> list[str]:
-    """The columns that may be released, in the table's order: all but the identifying ones."""
-    names = [name for name in table.names if table.roles[name] is not Role.IDENTIFYING]
-    if not names:
+    """The columns that may be released, in the table's order; ColumnError if there are none."""
+    if not table.released:
         raise ColumnError(
             "every column is identifying, so nothing may be released",
             "give some column another role",
         )
-    return names
+    return list(table.released)
 
 
 def grouping(table: Table) -> list[str]:
@@ -104,6 +103,4 @@ def grouping(table: Table) -> list[str]:
     Where there are none, anything may be known about a person, and records share what is released
     of them.
     """
-    if table.quasi:
-        return list(table.quasi)
-    return [name for name in table.names if table.roles.get(name) is not Role.IDENTIFYING]
+    return list(table.quasi or table.released)

@@ -1,7 +1,7 @@
 """Algorithm 3 of Fouad, Elbassioni and Bertino (2012).
 
 It was published as differentially private, which it is not: docs/proofs/personal.md has the
-counterexample. Uses the models of personal generalisation; tests use it.
+counterexample. Uses the models of personal generalisation; `layered` and tests use it.
 """
 
 import warnings
@@ -34,7 +34,14 @@ from shoal.methods.personal.models import (
     Worth,
 )
 
-__all__ = ["FrequentScore", "frequent_exponential"]
+__all__ = [
+    "FrequentScore",
+    "FrequentScoring",
+    "frequent_exponential",
+    "grip",
+    "quasi_trees",
+    "require_few_scores",
+]
 
 LARGEST = 1_000_000
 """Nodes times distinct rows that are scored at most."""
@@ -89,16 +96,17 @@ def frequent_exponential(
     warnings.warn(WARNING, UserWarning, stacklevel=2)
     least_records = whole(t, "t")
     kept = 1 - fraction(beta, "beta", 0, 1, above=True)
-    grip = _grip(fraction(epsilon, "epsilon", 0, above=True), 1 - kept)
-    trees = {name: table.hierarchy(name) for name in table.quasi}
-    if not trees:
-        raise ParameterError(
-            "the table has no quasi-identifying column to generalise", "give one that role"
-        )
+    strength = grip(fraction(epsilon, "epsilon", 0, above=True), 1 - kept)
+    trees = quasi_trees(table)
     rows = table.count(list(trees))
-    _require_feasible(rows, trees, least_records)
-    scoring = _Scoring.of(rows, trees, score or FrequentScore())
-    rate = grip / (3 * scoring.influence * kept) / rows.total
+    if rows.total < least_records:
+        raise InfeasibleError(
+            f"no generalisation fits t={t} records, as there are only {rows.total:,}",
+            "use a smaller `t`",
+        )
+    require_few_scores(rows, trees)
+    scoring = FrequentScoring.of(rows, trees, score or FrequentScore())
+    rate = strength / (3 * scoring.influence * kept) / rows.total
     scores = scoring.scores(least_records)
     source = chance or Chance()
     roots = tuple(tree.labels[-1][0] for tree in trees.values())
@@ -114,25 +122,31 @@ def frequent_exponential(
     return dict(sorted(drawn.items()))
 
 
-def _grip(epsilon: Fraction, beta: Fraction) -> Fraction:
+def grip(epsilon: Fraction, beta: Fraction) -> Fraction:
     """ε + ln β, which must be above 0."""
     quotient = DIGITS.divide(Decimal(beta.numerator), Decimal(beta.denominator))
-    grip = epsilon + Fraction(DIGITS.ln(quotient))
-    if beta == 1 or grip <= 0:
+    strength = epsilon + Fraction(DIGITS.ln(quotient))
+    if beta == 1 or strength <= 0:
         raise ParameterError(
             "is out of range",
             "choose it above e to the power −`epsilon` and below 1",
             option="beta",
         )
-    return grip
+    return strength
 
 
-def _require_feasible(rows: Counts, trees: Trees, t: int) -> None:
-    if rows.total < t:
-        raise InfeasibleError(
-            f"no generalisation fits t={t} records, as there are only {rows.total:,}",
-            "use a smaller `t`",
+def quasi_trees(table: Table) -> Trees:
+    """The hierarchies of the quasi-identifying columns; ParameterError if there are none."""
+    trees = {name: table.hierarchy(name) for name in table.quasi}
+    if not trees:
+        raise ParameterError(
+            "the table has no quasi-identifying column to generalise", "give one that role"
         )
+    return trees
+
+
+def require_few_scores(rows: Counts, trees: Trees) -> None:
+    """TooLargeError if there are too many generalisations to score all."""
     nodes = prod(tree.height + 1 for tree in trees.values())
     if nodes * rows.distinct > LARGEST:
         raise TooLargeError(
@@ -142,7 +156,7 @@ def _require_feasible(rows: Counts, trees: Trees, t: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Scoring:
+class FrequentScoring:
     """The scores of all generalisations of a table's rows."""
 
     crowds: Crowds
@@ -158,7 +172,7 @@ class _Scoring:
         rows: Counts,
         trees: Trees,
         score: FrequentScore,
-    ) -> "_Scoring":
+    ) -> "FrequentScoring":
         worth = Worth(score.measure).sum(trees)
         shown = SensitivityModel(score.model, score.weights or {}).sum(trees)
         pull = fraction(score.pull, "pull", 0, above=True)
@@ -212,3 +226,12 @@ class _Scoring:
         for tree, level, leaf in zip(self.trees.values(), node, leaves, strict=True):
             texts.append(tree.labels[level][tree.maps[level][leaf]])
         return tuple(texts)
+
+    def parts(self, row: int, node: Node) -> tuple[int, Fraction, Fraction]:
+        """How many records a row fits at a node, what it shows, and what it is worth."""
+        people = int(self.crowds.sizes(node)[row])
+        codes = []
+        leaves = [int(codes[row]) for codes in self.crowds.everyone.codes]
+        for tree, level, leaf in zip(self.trees.values(), node, leaves, strict=True):
+            codes.append(int(tree.maps[level][leaf]))
+        return people, self.shown.of(codes, node), self.worth.of(codes, node)

@@ -18,7 +18,7 @@ from shoal.studies.judging import refuse_beside_a_release
 from shoal.zones import NOTICE
 
 if TYPE_CHECKING:
-    from altair import LayerChart
+    from altair import LayerChart, VConcatChart
 
 __all__ = [
     "HEIGHT",
@@ -29,6 +29,7 @@ __all__ = [
     "risk_axis",
     "rule",
     "save",
+    "stacked",
     "utility_axis",
 ]
 
@@ -103,6 +104,15 @@ def layered(text: str, layers: Iterable[Any], **properties: Any) -> "LayerChart"
     alt = library()
     title = alt.Title(text, subtitle=NOTICE, anchor="start")
     chart: LayerChart = alt.layer(*layers).properties(title=title, **properties)
+    return chart
+
+
+def stacked(text: str, drawn: Sequence[Any]) -> "VConcatChart":
+    """Charts one below the other under a title that says that they are not for release."""
+    alt = library()
+    title = alt.Title(text, subtitle=NOTICE, anchor="start")
+    sized = [chart.properties(width=WIDTH) for chart in drawn]
+    chart: VConcatChart = alt.vconcat(*sized).properties(title=title)
     return chart
 
 

@@ -19,7 +19,18 @@ if TYPE_CHECKING:
     import polars as pl
     from altair import LayerChart
 
-__all__ = ["Against", "AnonymityComparison", "Curve", "Point", "Stair", "Staircase", "half_of"]
+__all__ = [
+    "Against",
+    "AnonymityComparison",
+    "Curve",
+    "Point",
+    "Stair",
+    "Staircase",
+    "Study",
+    "frame_of",
+    "half_of",
+    "plain",
+]
 
 _ROUNDING = 1e-12
 """Means of risks are sums of floats: what is above half by less than this share of it is half."""
@@ -32,12 +43,12 @@ def half_of(risk: float) -> float:
     return risk / 2 * (1 + _ROUNDING)
 
 
-class _Study(Charted):
+class Study(Charted):
     """A result as plain values and as a chart."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, `not_for_release` first."""
-        values = _plain(asdict(self))  # type: ignore[call-overload]
+        values = plain(asdict(self))  # type: ignore[call-overload]
         return {"not_for_release": True, "notice": NOTICE, **values}
 
 
@@ -57,7 +68,7 @@ class Point:
 
 @owner_only
 @dataclass(frozen=True)
-class Curve(_Study):
+class Curve(Study):
     """Risk against utility for a table.
 
     `half` is the highest floor at which the mean risk is at most half of what it is for the table
@@ -72,7 +83,7 @@ class Curve(_Study):
 
     def frame(self) -> "pl.DataFrame":
         """One row per point."""
-        return _frame(self.points)
+        return frame_of(self.points)
 
     def chart(self) -> "LayerChart":
         """The mean and the highest risk over the floor, and where the mean is halved."""
@@ -109,7 +120,7 @@ class Stair:
 
 @owner_only
 @dataclass(frozen=True)
-class Staircase(_Study):
+class Staircase(Study):
     """Risk against utility for one person.
 
     The steps are the ways to show the record that no other beats in one without losing in the
@@ -140,7 +151,7 @@ class Staircase(_Study):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, `not_for_release` first."""
-        half = None if self.half is None else _plain(asdict(self.half))
+        half = None if self.half is None else plain(asdict(self.half))
         return super().to_dict() | {"half": half}
 
     def frame(self) -> "pl.DataFrame":
@@ -193,14 +204,14 @@ class Against:
 
 @owner_only
 @dataclass(frozen=True)
-class AnonymityComparison(_Study):
+class AnonymityComparison(Study):
     """Personal generalisation beside k-anonymity at equal utility."""
 
     rows: tuple[Against, ...]
 
     def frame(self) -> "pl.DataFrame":
         """One row per comparison."""
-        return _frame(self.rows)
+        return frame_of(self.rows)
 
     def chart(self) -> "LayerChart":
         """The mean risks over the mean utility, with the k of every k-anonymous table."""
@@ -246,18 +257,19 @@ def _drawn(step: Stair) -> dict[str, Any]:
     return {"utility": float(step.utility), "risk": step.risk, "people": step.people}
 
 
-def _frame(rows: Iterable[Any]) -> "pl.DataFrame":
+def frame_of(rows: Iterable[Any]) -> "pl.DataFrame":
+    """Dataclasses as a dataframe, one row each."""
     import polars as pl
 
-    return pl.DataFrame([_plain(asdict(row)) for row in rows])
+    return pl.DataFrame([plain(asdict(row)) for row in rows])
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Numbers for JSON, in whatever they are."""
     if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, tuple):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     if isinstance(value, Fraction):
         return float(value)
     return value

@@ -38,12 +38,22 @@ from shoal.errors import (
 )
 from shoal.lattice import Groups, Lattice
 from shoal.measure.loss import LOSSES, normalised, placed
-from shoal.measure.utility import Accuracy, CountErrors, Workload, classification, spread
+from shoal.measure.utility import (
+    Accuracy,
+    Classifier,
+    CountErrors,
+    Workload,
+    classification,
+    spread,
+)
 from shoal.measure.utility import queries as count_queries
 from shoal.methods.catalogue import CATALOGUE, entry_of
 from shoal.releases.certificate import Certificate
-from shoal.releases.layout import COUNT, grouping
+from shoal.releases.layout import grouping
 from shoal.releases.release import Release
+from shoal.studies.apart import BucketFigures, bucket_figures
+from shoal.studies.own_levels import FittingRisk, OwnLevels
+from shoal.studies.released import ReleasedForm, released_form, repeated
 from shoal.zones import owner_only
 
 __all__ = [
@@ -61,6 +71,9 @@ Bools = npt.NDArray[np.bool_]
 
 NOTICE = "owner only: this report reveals information about the input"
 """The first and the last line of a judgement for people."""
+
+CLASSIFIERS: tuple[Classifier, ...] = ("tree", "logistic", "c4.5")
+"""What is trained on the input and on the release."""
 
 FOLDS = 10
 """Parts of the input that classifiers are tested on, one after the other, as in the SafePub paper.
@@ -113,7 +126,9 @@ class Judgement:
     `records` are those of the input, `kept` those of them that are in the release and not
     suppressed, in `groups`; where counts are noisy, `kept` is as noisy as they are. `rate` is the
     chance with which a record was drawn, where the certificate states it. In `losses` every record
-    that is not kept is lost entirely. `unknown` says for what could not be measured why.
+    that is not kept is lost entirely. `unknown` says for what could not be measured why. `buckets`
+    is about a release that keeps sensitive values apart: its people are released unchanged. `risk`
+    is by the people whom records fit, where they have levels of their own.
     """
 
     release: str | None
@@ -128,6 +143,8 @@ class Judgement:
     queries: CountErrors | None
     columns: tuple[ColumnCounts, ...] = field(repr=False)
     unknown: Mapping[str, str] = field(default_factory=dict)
+    buckets: BucketFigures | None = None
+    risk: FittingRisk | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, `not_for_release` first."""
@@ -177,11 +194,16 @@ def judge(
     >>> judgement.kept == judgement.records, judgement.losses["granularity"].normalised < 1
     (True, True)
     """
+    if isinstance(release, Release) and _keeps_apart(release):
+        return _judged_apart(table, release, classes, queries, seed)
     certificate = release.certificate if isinstance(release, Release) else None
     chosen = levels
     if chosen is None:
         chosen = {} if certificate is None else certificate.levels
-    frame, mark = _released(release) if isinstance(release, Release) else (release, None)
+    frame, form = release, ReleasedForm()
+    if isinstance(release, Release):
+        frame, form = _released(release)
+    mark = form.mark
     whole = _shown(table, frame, chosen, mark)
     columns = [_read(table, whole, name, chosen) for name in whole.names if name != mark]
     generalised = [
@@ -189,7 +211,9 @@ def judge(
         for column in columns
         if column.name in chosen or table.roles.get(column.name) is Role.QUASI
     ]
-    keep = ~_suppressed(whole, generalised)
+    keep = np.ones(whole.rows, dtype=np.bool_)
+    if not form.complete:
+        keep = ~_suppressed(whole, generalised)
     released = _Released(whole, mark)
     if not keep.all():
         unsuppressed = as_table(whole.frame.filter(keep.tolist()).to_native(), types=whole.types)
@@ -203,7 +227,7 @@ def judge(
         raise _foreign()
     rate = _rate(certificate)
     shown = released.table
-    losses, unknown = _losses(table, released, generalised, noisy)
+    losses, unknown, risk = _losses(table, released, generalised, noisy)
     accuracies, unpredicted = _accuracies(table, shown, classes, seed)
     return Judgement(
         release=certificate.number if certificate else None,
@@ -218,6 +242,7 @@ def judge(
         queries=_queries(table, shown, queries, rate, seed) if queries else None,
         columns=tuple(_counted(table, shown, column, rate) for column in columns),
         unknown=unknown | unpredicted,
+        risk=risk,
     )
 
 
@@ -298,18 +323,14 @@ class _Released:
         return self.table.count(grouped, {}).count
 
 
-def _released(release: Release) -> tuple[Any, str | None]:
-    """The released rows, each as often as its count says, and the column that numbers groups."""
+def _released(release: Release) -> tuple[Any, ReleasedForm]:
+    """The released rows, each as often as its count says, and how they are to be read."""
     certificate = release.certificate
     entry = entry_of(certificate.method) if certificate.method in CATALOGUE else None
     if entry is not None and entry.not_judged:
         raise ParameterError(f"this is a release by {certificate.method}: {entry.not_judged}")
-    mark = entry.as_views.mark if entry is not None and entry.as_views is not None else None
-    if not certificate.parameters.get("counts"):
-        return release.table, mark
-    frame = as_table(release.table, types={COUNT: Kind.INTEGER}).frame
-    rows = np.repeat(np.arange(len(frame)), frame[COUNT].to_numpy().astype(np.int64))
-    return frame[rows.tolist()].drop(COUNT).to_native(), mark
+    form = released_form(certificate)
+    return repeated(release.table) if form.counted else release.table, form
 
 
 def _shown(table: Table, frame: Any, levels: Mapping[str, int], mark: str | None) -> Table:
@@ -420,17 +441,20 @@ def _rate(certificate: Certificate | None) -> Fraction | None:
 
 # Losses
 
+_Measured = tuple[dict[str, Lost], dict[str, str], FittingRisk | None]
+"""Losses, why others are not known, and the risk of records with levels of their own."""
+
 
 def _losses(
     table: Table, released: _Released, columns: Sequence[_Column], noisy: bool
-) -> tuple[dict[str, Lost], dict[str, str]]:
-    """The loss by every model, and why there is none where there is none."""
+) -> _Measured:
+    """The loss by every model, why there is none where there is none, and the risk of records."""
     bare = [column.name for column in columns if column.name not in table.hierarchies]
     if bare or not columns:
         reason = (
             f"column {bare[0]!r} has no hierarchy" if bare else "no column is quasi-identifying"
         )
-        return {}, {f"loss by {name}": reason for name in LOSSES}
+        return {}, {f"loss by {name}": reason for name in LOSSES}, None
     names = [column.name for column in columns]
     lattice = Lattice(table.count(names), {name: table.hierarchy(name) for name in names})
     if any(column.level is None for column in columns):
@@ -444,7 +468,7 @@ def _losses(
     if released.mark is not None:
         by_sizes = _by_sizes(table, released, names)
         losses |= _scaled(by_sizes, lattice, not released.rows)
-    return losses, {}
+    return losses, {}, None
 
 
 def _by_sizes(table: Table, released: _Released, names: Sequence[str]) -> dict[str, float]:
@@ -485,12 +509,10 @@ def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
     return np.minimum(kept, groups.sizes)
 
 
-def _losses_of_texts(
-    table: Table, released: _Released, lattice: Lattice
-) -> tuple[dict[str, Lost], dict[str, str]]:
+def _losses_of_texts(table: Table, released: _Released, lattice: Lattice) -> _Measured:
     """The losses of a release whose groups have individual ranges or sets.
 
-    They are the losses that need no levels.
+    They are those that need no levels, and all where every text is that of a level.
     """
     unknown = {
         f"loss by {name}": "the release has values of several levels side by side"
@@ -505,7 +527,7 @@ def _losses_of_texts(
         if strange := covered.count(None):
             values = plural(strange, "released value")
             reason = f"column {name!r}: {values} not in its hierarchy, at any level"
-            return {}, dict.fromkeys(unknown, reason)
+            return {}, dict.fromkeys(unknown, reason), None
         number = np.array(covered, dtype=np.float64)[column.codes]
         shares += float(number.sum()) / tree.leaves
         possible *= number
@@ -515,9 +537,18 @@ def _losses_of_texts(
         **_by_sizes(table, released, lattice.names),
         "ambiguity": (float(possible.sum()) + lost * everything) / max(table.rows, 1),
     }
-    return _scaled(raw, lattice, not shown.rows), {
+    own = OwnLevels.of(lattice, table, shown)
+    if own is not None:
+        raw |= {
+            "intensity": own.intensity(),
+            "entropy": own.entropy(),
+            "divergence": own.divergence(),
+        }
+    losses = _scaled({name: raw[name] for name in LOSSES if name in raw}, lattice, not shown.rows)
+    unmeasured = {
         f"loss by {name}": unknown[f"loss by {name}"] for name in LOSSES if name not in raw
     }
+    return losses, unmeasured, None if own is None else own.risk()
 
 
 # What can still be learnt
@@ -539,8 +570,9 @@ def _accuracies(
             unknown[f"classification of {name}"] = "it takes two records"
             continue
         try:
+            folds = min(FOLDS, table.rows)
             accuracies += classification(
-                table, shown, name, folds=min(FOLDS, table.rows), seed=seed
+                table, shown, name, classifiers=CLASSIFIERS, folds=folds, seed=seed
             )
         except ColumnError as error:  # it was generalised, which is not a mistake of whoever asks
             unknown[f"classification of {name}"] = str(error)
@@ -576,3 +608,49 @@ def _counted(table: Table, shown: Table, column: _Column, rate: Fraction | None)
         if was or now
     )
     return ColumnCounts(column.name, column.level, values)
+
+
+# Sensitive values apart
+
+
+def _keeps_apart(release: Release) -> bool:
+    """Whether the sensitive values of a release are in a table of their own."""
+    method = release.certificate.method
+    views = entry_of(method).as_views if method in CATALOGUE else None
+    return views is not None and views.apart is not None
+
+
+def _judged_apart(
+    table: Table, release: Release, classes: str | Iterable[str], queries: int, seed: int
+) -> Judgement:
+    """A release whose people are unchanged, and whose sensitive values are in buckets.
+
+    Nothing is lost but who of a bucket has which of its values.
+    """
+    views = entry_of(release.certificate.method).as_views
+    mark = None if views is None else views.mark
+    people = _shown(table, release.table, {}, mark)
+    if people.rows > table.rows:
+        raise _foreign()
+    columns = [_read(table, people, name, {}) for name in people.names if name != mark]
+    figures = bucket_figures(table, release, queries, seed)
+    most = max(people.rows - 1, 1) ** 2
+    accuracies, unknown = _accuracies(table, people, classes, seed)
+    if queries and figures.queries is None:
+        unknown["count queries"] = "the release has one row per person, and the input more"
+    certificate = release.certificate
+    return Judgement(
+        release=certificate.number,
+        method=certificate.method,
+        records=table.rows,
+        kept=people.rows,
+        share=people.rows / max(table.rows, 1),
+        groups=figures.buckets,
+        rate=None,
+        losses={"buckets": Lost(float(figures.loss), figures.loss / most)},
+        accuracies=accuracies,
+        queries=None,
+        columns=tuple(_counted(table, people, column, None) for column in columns),
+        unknown=unknown,
+        buckets=figures,
+    )

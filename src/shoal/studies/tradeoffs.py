@@ -18,11 +18,12 @@ from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.data import free_memory
 from shoal.data.tables import Table
-from shoal.errors import ParameterError, TooLargeError
+from shoal.errors import ParameterError, TooLargeError, listed
 from shoal.exact.numbers import Exact, fraction, whole
 from shoal.lattice import Lattice, Node
 from shoal.measure.loss import LOSSES
-from shoal.methods.method import Method, Progress, people_of, require_people, silent
+from shoal.methods.catalogue import entries, entry_of
+from shoal.methods.method import Progress, people_of, require_people, silent
 from shoal.methods.optimal import search
 from shoal.methods.personal import People, Personal
 from shoal.methods.personal.crowds import Wanted, comparable
@@ -32,7 +33,7 @@ from shoal.privacy.models import KAnonymity
 from shoal.studies.curves import Against, AnonymityComparison, Curve, Stair, Staircase, half_of
 from shoal.studies.records import Records, Solution
 
-__all__ = ["FLOORS", "compared", "minimal_node", "require_personal", "tradeoff", "tradeoff_of"]
+__all__ = ["FLOORS", "compared", "minimal_node", "require_traded", "tradeoff", "tradeoff_of"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -49,14 +50,15 @@ _PARTS = 1000
 """Parts of one piece of work, for progress."""
 
 
-def require_personal(method: Method) -> Personal:
-    """The method, if it trades utility for risk by record; else ParameterError."""
-    if not isinstance(method, Personal):
+def require_traded(name: str) -> str:
+    """What the parameters of a method trade for utility; ParameterError if that is not weighed."""
+    entry = entry_of(name)
+    if not entry.trades:
+        others = [each.name for each in entries() if each.trades]
         raise ParameterError(
-            f"the method {method.name!r} does not trade utility for risk by record",
-            f"use {Personal.name!r}",
+            f"the method {name!r} has no trade-off to weigh", f"use {listed(others)}"
         )
-    return method
+    return entry.trades
 
 
 # A table

@@ -116,19 +116,19 @@ def truth(
 
 def require_fit(views: Views, table: Sequence[Value]) -> None:
     """InputError if a table could not have shown the views."""
-    if len(table) != len(views.names):
+    if len(table) != len(views.people):
         raise InputError(
             f"the table has values for {len(table):,} people, "
-            f"and the register has {len(views.names):,}",
+            f"and the register has {len(views.people):,}",
             "give everybody's",
         )
     if views.complete and any(value is OUTSIDE for value in table):
         raise InputError(
             "somebody in the register is not in the table", "say that the register is not complete"
         )
-    for view in views.shown:
+    for view in views.views:
         # The message names the view and nothing of the table.
-        if Candidate("", view.members).view(table).shown != view.shown:
+        if Candidate("", view.people).view(table).bag != view.bag:
             raise InputError(
                 f"view {view.name!r} was not shown of this table: it has other values",
                 "give the table that it is of",
@@ -162,12 +162,12 @@ def refinements(
     _require_columns(views, columns)
     sole = same or {}
     selections = []
-    for view in views.shown:
+    for view in views.views:
         available = columns
         if view.name in sole:
             available = {sole[view.name]: columns[sole[view.name]]}
         selections += [
-            _Selection(f"{view.name}: ", view.members, chosen, len(view.members))
+            _Selection(f"{view.name}: ", view.people, chosen, len(view.people))
             for chosen in _chosen(available, conditions)
         ]
     return _useful(views, _parts(selections, places))
@@ -188,12 +188,13 @@ def free(
         `conditions` and `places` are as for `refinements`
     """
     _require_columns(views, columns)
-    most = max((len(view.members) for view in views.shown), default=0)
-    if largest is not None:
-        most = whole(largest, "largest", 1)
-    everybody = frozenset(range(len(views.names)))
+    if largest is None:
+        largest = max((len(view.people) for view in views.views), default=0)
+    else:
+        largest = whole(largest, "largest", 1)
+    everybody = frozenset(range(len(views.people)))
     selections = [
-        _Selection("", everybody, chosen, most) for chosen in _chosen(columns, conditions)
+        _Selection("", everybody, chosen, largest) for chosen in _chosen(columns, conditions)
     ]
     return _useful(views, _parts(selections, places))
 
@@ -202,20 +203,20 @@ def free(
 def subsets(views: Views, size: int) -> list[Candidate]:
     """All sets of `size` people of an earlier view, by their names: for small views."""
     names: dict[frozenset[int], str] = {}
-    for view in views.shown:
-        for people in combinations(sorted(view.members), whole(size, "size", 1)):
-            listed = ", ".join(views.names[person] for person in people)
+    for view in views.views:
+        for people in combinations(sorted(view.people), whole(size, "size", 1)):
+            listed = ", ".join(views.people[person] for person in people)
             names.setdefault(frozenset(people), f"{view.name}: {listed}")
     return _useful(views, names)
 
 
 def fresh(views: Views, candidates: Iterable[Candidate]) -> list[Candidate]:
     """Candidates that can be shown beside the views: of people in the register, under new names."""
-    taken = {view.name for view in views.shown}
+    taken = {view.name for view in views.views}
     renamed = []
     for candidate in candidates:
         people = candidate.people
-        if not people or min(people) < 0 or max(people) >= len(views.names):
+        if not people or min(people) < 0 or max(people) >= len(views.people):
             raise ParameterError(
                 f"candidate {candidate.name!r} has nobody, or people who are not in the register"
             )
@@ -230,10 +231,10 @@ def fresh(views: Views, candidates: Iterable[Candidate]) -> list[Candidate]:
 
 def _require_columns(views: Views, columns: PublicColumns) -> None:
     for name, values in columns.items():
-        if len(values) != len(views.names):
+        if len(values) != len(views.people):
             raise ParameterError(
                 f"column {name!r} has {len(values):,} values "
-                f"for {len(views.names):,} people of the register"
+                f"for {len(views.people):,} people of the register"
             )
 
 
@@ -250,12 +251,12 @@ def _chosen(columns: PublicColumns, conditions: int) -> list[_Chosen]:
 
 @dataclass(frozen=True, eq=False)
 class _Selection:
-    """People, and the columns by which some of them are selected, up to `most`."""
+    """People, and the columns by which some of them are selected, up to `largest`."""
 
     prefix: str
     people: frozenset[int]
     columns: _Chosen
-    most: int
+    largest: int
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -287,8 +288,8 @@ class _Selection:
         Also on the first columns alone, as going over these takes time as well.
         """
         (name, values), *others = columns
-        most = len(people) if others else self.most
-        for some, condition in _runs(people, name, values, ends, most):
+        largest = len(people) if others else self.largest
+        for some, condition in _runs(people, name, values, ends, largest):
             yield some, text + condition, not others
             if others:
                 yield from self._selected(some, tuple(others), f"{text}{condition}, ", ends)
@@ -319,7 +320,7 @@ def _runs(
     name: str,
     values: Sequence[Key | None],
     ends: int,
-    most: int,
+    largest: int,
 ) -> Iterator[tuple[Set[int], str]]:
     """Those whom intervals of a column select that end at occurring values; of texts, single ones.
 
@@ -327,7 +328,7 @@ def _runs(
 
     ends: at how many values intervals may begin or end; where there are more, at every second, or
         third, …
-    most: people that may be selected
+    largest: people that may be selected
     """
     having: dict[Key, list[int]] = {}
     for person in people:
@@ -347,7 +348,7 @@ def _runs(
         for last in range(first, last_step):
             for value in steps[last]:
                 inside.update(having[value])
-            if len(inside) > most:
+            if len(inside) > largest:
                 break
             low, high = step[0], steps[last][-1]
             yield inside, f"{name} {low}" if low == high else f"{name} {low} to {high}"
@@ -355,7 +356,7 @@ def _runs(
 
 def _useful(views: Views, names: Mapping[frozenset[int], str]) -> list[Candidate]:
     """Candidates without those that reveal nothing new, or everything about one person."""
-    known = {view.members for view in views.shown}
+    known = {view.people for view in views.views}
     return [
         Candidate(text, people)
         for people, text in names.items()

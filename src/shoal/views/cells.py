@@ -69,7 +69,7 @@ def ways(bag: Iterable[int]) -> int:
 
 def require_countable(views: Views) -> None:
     """InputError if it is not public whom some of the views are about."""
-    joined = [view.name for view in views.shown if view.parts]
+    joined = [view.name for view in views.views if view.parts]
     if joined:
         raise InputError(
             f"views {listed(joined[:3])} are joined from groups of which it is not public who is "
@@ -80,9 +80,9 @@ def require_countable(views: Views) -> None:
 
 def views_of_people(views: Views) -> list[list[int]]:
     """For everybody in the register the views they are in, by number."""
-    numbers: list[list[int]] = [[] for _ in views.names]
-    for number, view in enumerate(views.shown):
-        for person in view.members:
+    numbers: list[list[int]] = [[] for _ in views.people]
+    for number, view in enumerate(views.views):
+        for person in view.people:
             numbers[person].append(number)
     return numbers
 
@@ -97,9 +97,9 @@ def components(views: Views) -> list[Component]:
     for person, numbers in enumerate(views_of_people(views)):
         if numbers:
             cells[tuple(numbers)].append(person)
-    subtraction = _Subtraction(cells, [list(views.bag(view)) for view in views.shown])
+    subtraction = _Subtraction(cells, [list(views.bag(view)) for view in views.views])
     # Taken before views lose their parts: a component lists all views that it came from.
-    related = representatives(range(len(views.shown)), cells)
+    related = representatives(range(len(views.views)), cells)
     subtraction.run()
     return list(subtraction.components(related))
 
@@ -108,11 +108,11 @@ def connected(views: Views) -> list[int]:
     """For every view the first of those that shared people connect it with, directly or not."""
     first: dict[int, int] = {}
     pairs = []
-    for number, view in enumerate(views.shown):
+    for number, view in enumerate(views.views):
         # A view is connected with the first one of each of its people, and so with all of theirs.
-        pairs += [(first.setdefault(person, number), number) for person in view.members]
-    root = representatives(range(len(views.shown)), pairs)
-    return [root[number] for number in range(len(views.shown))]
+        pairs += [(first.setdefault(person, number), number) for person in view.people]
+    root = representatives(range(len(views.views)), pairs)
+    return [root[number] for number in range(len(views.views))]
 
 
 class _Subtraction:

@@ -164,8 +164,8 @@ class Checked:
     def of(self, person: int | str) -> CellBelief:
         """What is believed of somebody, by number or name; an error if they are in no view."""
         number = person
-        if isinstance(person, str) and person in self.views.names:
-            number = self.views.names.index(person)
+        if isinstance(person, str) and person in self.views.people:
+            number = self.views.people.index(person)
         for belief in self.beliefs:
             if number in belief.people:
                 return belief
@@ -198,7 +198,7 @@ class Checked:
             people += (
                 ExposedPerson(
                     person,
-                    self.views.names[person],
+                    self.views.people[person],
                     value,
                     belief.shares[value],
                     low,
@@ -215,8 +215,8 @@ class Checked:
     def _views_of(self) -> dict[int, list[View]]:
         """The views that everybody is in."""
         views: dict[int, list[View]] = {}
-        for view in self.views.shown:
-            for person in view.members:
+        for view in self.views.views:
+            for person in view.people:
                 views.setdefault(person, []).append(view)
         return views
 
@@ -250,14 +250,14 @@ class Checked:
                 return tuple(own), False
             some = more
         needed = _fewest(some, person, expose)
-        return tuple(view.name for view in self.views.shown if view.name in needed), True
+        return tuple(view.name for view in self.views.views if view.name in needed), True
 
     def _nearby(self, views: Iterable[View]) -> dict[str, View]:
         """All views of everybody in some views, without joined ones."""
         return {
             near.name: near
             for view in views
-            for person in view.members
+            for person in view.people
             for near in self._views_of[person]
             if not near.parts
         }
@@ -275,7 +275,7 @@ def _fewest(
         dropped = False
         for name in reversed(list(views)):
             fewer = {other: view for other, view in views.items() if other != name}
-            inside = any(person in view.members for view in fewer.values())
+            inside = any(person in view.people for view in fewer.values())
             if inside and expose(fewer):
                 views, dropped = fewer, True
     return views
@@ -289,12 +289,12 @@ def _share(
 ) -> Fraction:
     """How probable a value is for a person, at least, given some views."""
     shown = list(some)
-    people = sorted(set[int]().union(*(view.members for view in shown)))
+    people = sorted(set[int]().union(*(view.people for view in shown)))
     number = {one: i for i, one in enumerate(people)}
     renumbered = []
     for view in shown:
-        members = [number[one] for one in view.members]
-        renumbered.append(View(view.name, members, view.shown))
+        members = [number[one] for one in view.people]
+        renumbered.append(View(view.name, members, view.bag))
     views = Views(len(people), renumbered, complete=complete)
     if value not in views.values:
         return Fraction(0)
@@ -318,13 +318,13 @@ def check(
     confidence: Exact = Fraction(99, 100),
     tries: int = 10_000,
     seed: int = 0,
-    most: int | None = None,
+    steps: int | None = None,
 ) -> Checked:
     """How probable every value is for everybody, given what the views show.
 
     All tables that could have shown the views are taken as equally likely.
 
-    how: by default the most precise method that is feasible: "exact" within `most` steps,
+    how: by default the most precise method that is feasible: "exact" within `steps` steps,
         "enclosed" for long chains of views and for large ones that share many people, otherwise
         "importance", and "bounded" for a component of which even samples reveal too little.
         "sampling" gives what "importance" does with a confidence that is proven
@@ -345,10 +345,10 @@ def check(
         raise ParameterError("should be above 0 and below 1", option="confidence")
     whole(tries, "tries", 1)
     whole(seed, "seed", 0)
-    whole(0 if most is None else most, "most", 0)
-    effort = _Effort(how, sure, tries, most)
-    firm = [view.name for view in views.shown if not view.parts]
-    if len(firm) == len(views.shown):
+    whole(0 if steps is None else steps, "steps", 0)
+    effort = _Effort(how, sure, tries, steps)
+    firm = [view.name for view in views.views if not view.parts]
+    if len(firm) == len(views.views):
         return _Check(views, effort, seed).run()
     return _loosely(views, _Check(views.only(firm), effort, seed).run())
 
@@ -360,7 +360,7 @@ class _Effort:
     how: How | None
     confidence: Fraction
     tries: int
-    most: int | None
+    steps: int | None
 
 
 class _Check:
@@ -409,9 +409,9 @@ class _Check:
 
     def _count(self, at: int, part: Component) -> None:
         """Count a component, or have it wait for tables to be drawn."""
-        how, most = self.effort.how, self.effort.most
+        how, steps = self.effort.how, self.effort.steps
         if part.constraints not in self.exact:
-            counted = None if how == "importance" else count(part.constraints, how, most)
+            counted = None if how == "importance" else count(part.constraints, how, steps)
             if counted is None:
                 self.known = False
                 self.waiting.append((at, None))
@@ -476,10 +476,10 @@ def _first(notes: list[str]) -> list[str]:
 def count(
     constraints: Constraints,
     how: How | None,
-    most: int | None,
+    steps: int | None,
 ) -> Counted | Dense | None:
     """All tables, counted by a method; None if that is not feasible and the method is left open."""
-    if how is None and most is None:
+    if how is None and steps is None:
         quick: list[Callable[[], Counted | Dense]] = [
             partial(Counted.of, constraints, QUICK),
             partial(Dense.of, constraints),
@@ -492,12 +492,12 @@ def count(
                 return counting()
     rounded = None if how is None else how == "enclosed"
     try:
-        return Counted.of(constraints, most, rounded=rounded)
+        return Counted.of(constraints, steps, rounded=rounded)
     except TooLargeError as error:
         if how is None:
             return None
         raise TooLargeError(
-            error.what, "raise `most`, or leave `how` out so that tables are sampled"
+            error.what, "raise `steps`, or leave `how` out so that tables are sampled"
         ) from None
 
 
@@ -526,10 +526,10 @@ def _loosely(views: Views, firm: Checked) -> Checked:
     """
     root = connected(views)
     # Components without joined views keep what was found for them.
-    loose = {root[k] for k, view in enumerate(views.shown) if view.parts}
+    loose = {root[k] for k, view in enumerate(views.views) if view.parts}
     numbers: dict[int, list[int]] = {}
-    for k, view in enumerate(views.shown):
-        for person in view.members:
+    for k, view in enumerate(views.views):
+        for person in view.people:
             numbers.setdefault(person, []).append(k)
     sure: dict[int, CellBelief] = {}
     beliefs: list[CellBelief] = []
@@ -544,7 +544,7 @@ def _loosely(views: Views, firm: Checked) -> Checked:
             alike.setdefault(tuple(numbers[person]), []).append(person)
     size = Counter(root)
     for key, people in alike.items():
-        own = [views.shown[k] for k in key]
+        own = [views.views[k] for k in key]
         alone = size[root[key[0]]] == 1
         seen = None if alone else sure.get(people[0])
         bounds = _loose_bounds(own, seen, alone=alone)
@@ -571,11 +571,11 @@ def _loose_bounds(
     """
     joined = views[0]
     # The other joined views may have left these people out.
-    full = [view for view in views if not view.parts or view.size == len(view.members)]
+    full = [view for view in views if not view.parts or view.size == len(view.people)]
     bags = [bag for bag in joined.parts if any(bag.values())]
     bounds: dict[Value, Bounds] = {}
-    for value in dict.fromkeys(value for view in views for value in view.shown):
-        if not all(view.shown.get(value) for view in full):
+    for value in dict.fromkeys(value for view in views for value in view.bag):
+        if not all(view.bag.get(value) for view in full):
             continue
         if not alone:
             low = Fraction(0) if sure is None else sure.between(value)[0]
@@ -583,7 +583,7 @@ def _loose_bounds(
             continue
         shares = [Fraction(bag.get(value, 0), sum(bag.values())) for bag in bags]
         # Who may not be in the table has none of the values.
-        inside = joined.size == len(joined.members)
+        inside = joined.size == len(joined.people)
         bounds[value] = min(shares) if inside else Fraction(0), max(shares)
     return bounds
 
@@ -606,7 +606,7 @@ def possible(
     source = Random(seed)
     tables = []
     for _ in range(number):
-        table: list[Value] = [None] * len(views.names)
+        table: list[Value] = [None] * len(views.people)
         for part in parts:
             drawn = counted[part.constraints].drawn(source)
             for people, often in zip(part.people, drawn, strict=True):

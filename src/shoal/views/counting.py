@@ -82,14 +82,14 @@ class Counted:
 
     @classmethod
     def of(
-        cls, constraints: Constraints, most: int | None = None, *, rounded: bool | None = None
+        cls, constraints: Constraints, limit: int | None = None, *, rounded: bool | None = None
     ) -> "Counted":
-        """Count forwards, within `most` steps; by default counts are `rounded` if they are long."""
-        most = STEPS if most is None else most
+        """Count forwards, within `limit` steps; by default long counts are `rounded`."""
+        limit = STEPS if limit is None else limit
         steps = tuple(steps_of(constraints, *order(constraints)))
         if rounded is None:
             try:
-                counted = cls._forwards(constraints, steps, most, rounded=False)
+                counted = cls._forwards(constraints, steps, limit, rounded=False)
             except _TooLong:
                 pass
             else:
@@ -97,14 +97,14 @@ class Counted:
                     return counted
             # Whole numbers are so long that a second pass with them would take too long.
             rounded = True
-        return cls._forwards(constraints, steps, most, rounded=rounded, patient=True)
+        return cls._forwards(constraints, steps, limit, rounded=rounded, patient=True)
 
     @classmethod
     def _forwards(
         cls,
         constraints: Constraints,
         steps: tuple[Step, ...],
-        most: int,
+        limit: int,
         *,
         rounded: bool,
         patient: bool = False,
@@ -117,7 +117,7 @@ class Counted:
         taken = exponent = 0
         waited = 0.0
         for step in steps:
-            after, turns = _moved(step, layers[-1], most, taken)
+            after, turns = _moved(step, layers[-1], limit, taken)
             taken += turns
             if not after:
                 raise contradiction()
@@ -261,12 +261,12 @@ class Counted:
 def _moved(
     step: Step,
     layer: Layer,
-    most: int,
+    limit: int,
     taken: int,
 ) -> tuple[Layer, int]:
     """The states after a step, in how many ways they are reached, and the steps this took.
 
-    TooLargeError if these are more than `most`, with those `taken` before.
+    TooLargeError if these are more than `limit`, with those `taken` before.
     """
     after: Layer = {}
     # Looked up once, as this loop is where the time goes.
@@ -280,8 +280,8 @@ def _moved(
             rest = state - used
             after[rest] = get(rest, 0) + reached * number
         # Finding options is work as well, though states are few.
-        if total + step.written > most:
-            raise TooLargeError(f"counting takes more than {most:,} steps")
+        if total + step.written > limit:
+            raise TooLargeError(f"counting takes more than {limit:,} steps")
     return after, total - taken
 
 

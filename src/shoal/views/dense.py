@@ -106,9 +106,9 @@ class Dense:
     """What numbers that are too small for floats may amount to, in a share."""
 
     @classmethod
-    def of(cls, constraints: Constraints, most: int = MOST) -> "Dense":
-        """Count, within `most` multiplications."""
-        return cls(constraints, *_passes(constraints, most, None))
+    def of(cls, constraints: Constraints, limit: int = MOST) -> "Dense":
+        """Count, within `limit` multiplications."""
+        return cls(constraints, *_passes(constraints, limit, None))
 
     @cached_property
     def error(self) -> Fraction:
@@ -159,7 +159,7 @@ class _Passes(NamedTuple):
     digits: float
 
 
-def _passes(constraints: Constraints, most: int, prime: int | None) -> _Passes:
+def _passes(constraints: Constraints, limit: int, prime: int | None) -> _Passes:
     """Forwards and backwards through the values; all counts are remainders if there is a prime."""
     shared = _shared(constraints)
     sizes = tuple(constraints.cells[c][0] for c in shared)
@@ -176,8 +176,8 @@ def _passes(constraints: Constraints, most: int, prime: int | None) -> _Passes:
         for value, before, after in zip(values, boxes, boxes[1:], strict=False)
     ]
     # Forwards, backwards, and both together for every choice.
-    if 3 * sum(move.work for move in moves) > most:
-        raise TooLargeError(f"counting takes more than {most:,} multiplications")
+    if 3 * sum(move.work for move in moves) > limit:
+        raise TooLargeError(f"counting takes more than {limit:,} multiplications")
     layers = [np.ones((1,) * (lead + 1))]
     for move in moves:
         layers.append(move.forwards(layers[-1]))

@@ -203,7 +203,7 @@ class ViewsFile:
             shown += section.views(register, column)
         given = toml.section(self.content, "limits")
         limits = {register.canonical(value): limit for value, limit in given.items()}
-        occurring: set[Value] = {value for view in shown for value in view.shown}
+        occurring: set[Value] = {value for view in shown for value in view.bag}
         # A limit that no value meets is likely a misspelling, and would protect nobody.
         absent = [str(value) for value in limits if value not in occurring]
         if absent:
@@ -349,9 +349,9 @@ def as_toml(
     if column is not None:
         sections.append(f"[sensitive]\ncolumn = {toml.quoted(column)}\n")
     for view in views:
-        people = ", ".join(toml.quoted(names[person]) for person in sorted(view.members))
+        people = ", ".join(toml.quoted(names[person]) for person in sorted(view.people))
         counts = []
-        for value, often in sorted(view.shown.items(), key=str):
+        for value, often in sorted(view.bag.items(), key=str):
             text = "" if value is None else str(value)
             counts.append(f"{toml.quoted(text)} = {often}")
         values = ", ".join(counts)

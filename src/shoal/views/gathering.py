@@ -98,9 +98,9 @@ class Gathered:
         names in [views].
         """
         if not self.by_row:
-            return as_toml(views, self.views.names)
+            return as_toml(views, self.views.people)
         # A recipe has no column that names people, so rows are numbered there.
-        rows = [str(row + 1) for row in range(len(self.views.names))]
+        rows = [str(row + 1) for row in range(len(self.views.people))]
         return as_toml(views, rows, self.column)
 
 

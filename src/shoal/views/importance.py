@@ -140,12 +140,11 @@ class _Samples:
             shares[c] = mass @ have / total
             squares = (have - shares[c]) ** 2
             deviations[c] = np.sqrt(mass**2 @ squares) / total
-        return Estimated(
-            shares,
-            deviations,
-            float(total**2 / (mass**2).sum()),
-            float((largest + np.log(total / self.tries)) / np.log(10)),
-        )
+        # Kish's effective sample size.
+        effective = total**2 / (mass**2).sum()
+        # The mean weight of all tries estimates the number of tables; unfinished ones weigh 0.
+        logarithm = (largest + np.log(total / self.tries)) / np.log(10)
+        return Estimated(shares, deviations, float(effective), float(logarithm))
 
 
 def _nothing(constraints: Constraints) -> Estimated:
@@ -154,7 +153,7 @@ def _nothing(constraints: Constraints) -> Estimated:
 
 
 def _log_factorial(number: int | Ints | Counts32) -> Floats:
-    most = int(np.max(number))
-    logs = np.log(np.arange(1, most + 1))
+    largest = int(np.max(number))
+    logs = np.log(np.arange(1, largest + 1))
     sums = np.concatenate([[0.0], np.cumsum(logs)])
     return np.asarray(sums[number])

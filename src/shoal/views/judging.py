@@ -49,8 +49,8 @@ class Posterior:
 
 
 @typed
-def worlds(views: Views, most: int = 100_000) -> list[World]:
-    """All tables that could have shown the views; TooLargeError if there are more than `most`.
+def worlds(views: Views, limit: int = 100_000) -> list[World]:
+    """All tables that could have shown the views; TooLargeError if there are more than `limit`.
 
     Everybody must be in some view.
 
@@ -66,12 +66,12 @@ def worlds(views: Views, most: int = 100_000) -> list[World]:
             "somebody is in no view, so that they may have any value",
             "leave them out of the register",
         )
-    bags = [views.bag(view) for view in views.shown]
+    bags = [views.bag(view) for view in views.views]
     left = [dict(zip(views.values, bag, strict=True)) for bag in bags]
     tables: list[World] = []
     for table in _filled(numbers, left, views.values, []):
-        if len(tables) == most:
-            raise TooLargeError(f"there are more than {most:,} possible tables")
+        if len(tables) == limit:
+            raise TooLargeError(f"there are more than {limit:,} possible tables")
         tables.append(table)
     if not tables:
         raise contradiction()

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from shoal.arguments import typed
+from shoal.arguments import keep, typed
 from shoal.data.kinds import Key
 from shoal.errors import InfeasibleError, InputError, ParameterError, listed, plural
 from shoal.exact.numbers import Exact, fraction
@@ -36,7 +36,7 @@ Value = Key | None | Outside
 """A sensitive value; None is the missing one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class View:
     """Some people of the register, and how often each sensitive value occurs among them.
 
@@ -45,77 +45,69 @@ class View:
     """
 
     name: str
-    people: Iterable[int]
-    bag: Mapping[Value, int] | Iterable[Value]
-    parts: tuple[Mapping[Any, int], ...] = field(default=(), repr=False)
+    people: frozenset[int]
+    bag: Mapping[Value, int]
+    parts: tuple[Mapping[Any, int], ...] = field(repr=False)
     """The bags of several groups of these people, where it is not public who is in which group,
     or who was left out."""
 
-    def __post_init__(self) -> None:
-        for part in (self.people, self.bag):
+    def __init__(
+        self,
+        name: str,
+        people: Iterable[int],
+        bag: Mapping[Value, int] | Iterable[Value],
+        parts: tuple[Mapping[Any, int], ...] = (),
+    ) -> None:
+        for part in (people, bag):
             if not isinstance(part, Iterable) or hasattr(part, "columns"):
                 raise ParameterError(
                     "a view has a list of people, by their places, "
                     "and a list or dict of their values"
                 )
-        people = list(self.people)
-        object.__setattr__(self, "people", frozenset(people))
-        if len(self.members) < len(people):
-            raise ParameterError(f"view {self.name!r} names somebody twice", "name everybody once")
-        counted = self._counted()
+        places = list(people)
+        if len(set(places)) < len(places):
+            raise ParameterError(f"view {name!r} names somebody twice", "name everybody once")
+        counted = _counted(name, bag)
         # NaN is the one value that does not equal itself.
         if any(value != value for value in counted):
             raise ParameterError(
-                f"view {self.name!r} has NaN for a value, which equals nothing",
+                f"view {name!r} has NaN for a value, which equals nothing",
                 "write a missing value as None",
             )
         if OUTSIDE in counted:
             raise ParameterError(
-                f"view {self.name!r} shows people who are not in the table",
+                f"view {name!r} shows people who are not in the table",
                 "give the values of those who are",
             )
-        object.__setattr__(self, "bag", counted)
-
-    def _counted(self) -> dict[Value, int]:
-        """How often each value occurs, however the bag was given."""
-        counted: dict[Value, int] = {}
-        if isinstance(self.bag, str):
-            raise ParameterError(
-                f"view {self.name!r} has one text for its values", "give a list of them"
-            )
-        if not isinstance(self.bag, Mapping):
-            for value in self.bag:
-                counted[value] = counted.get(value, 0) + 1
-            return counted
-        for value, often in self.bag.items():
-            if isinstance(often, bool) or not isinstance(often, int) or often < 0:
-                raise ParameterError(
-                    f"view {self.name!r} has a value whose count is not a whole number from 0"
-                )
-            if often:
-                counted[value] = often
-        return counted
-
-    @property
-    def members(self) -> frozenset[int]:
-        """The people."""
-        assert isinstance(self.people, frozenset)
-        return self.people
-
-    @property
-    def shown(self) -> Mapping[Value, int]:
-        """The bag: how often each value occurs."""
-        assert isinstance(self.bag, Mapping)
-        return self.bag
+        keep(self, name=name, people=frozenset(places), bag=counted, parts=parts)
 
     @property
     def size(self) -> int:
         """How many values it shows."""
-        return sum(self.shown.values())
+        return sum(self.bag.values())
+
+
+def _counted(name: str, bag: Mapping[Value, int] | Iterable[Value]) -> dict[Value, int]:
+    """How often each value occurs in a view, however its bag was given."""
+    counted: dict[Value, int] = {}
+    if isinstance(bag, str):
+        raise ParameterError(f"view {name!r} has one text for its values", "give a list of them")
+    if not isinstance(bag, Mapping):
+        for value in bag:
+            counted[value] = counted.get(value, 0) + 1
+        return counted
+    for value, often in bag.items():
+        if isinstance(often, bool) or not isinstance(often, int) or often < 0:
+            raise ParameterError(
+                f"view {name!r} has a value whose count is not a whole number from 0"
+            )
+        if often:
+            counted[value] = often
+    return counted
 
 
 @typed
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Views:
     """A register, the views shown of its people, and how probable a value may be for anybody.
 
@@ -128,46 +120,57 @@ class Views:
 
     >>> one, other = View("A", [0, 1], ["flu", "cold"]), View("B", [1, 2], ["flu", "gout"])
     >>> both = Views(3, [one, other])
-    >>> both.gamma, both.names
+    >>> both.gamma, both.people
     (Fraction(1, 2), ('1', '2', '3'))
     """
 
-    people: Sequence[str] | int
-    views: Iterable[View]
-    gamma: Exact = Fraction(1, 2)
-    limits: Mapping[Any, Exact] = field(default_factory=dict)
-    complete: bool = True
-    notes: tuple[str, ...] = ()
+    people: tuple[str, ...]
+    views: tuple[View, ...]
+    gamma: Fraction
+    limits: Mapping[Any, Fraction]
+    complete: bool
+    notes: tuple[str, ...]
     """What the reader of a result should know about how the views were found."""
 
-    def __post_init__(self) -> None:
-        if isinstance(self.people, int):
-            names = tuple(str(place + 1) for place in range(self.people))
+    def __init__(
+        self,
+        people: Sequence[str] | int,
+        views: Iterable[View],
+        gamma: Exact = Fraction(1, 2),
+        limits: Mapping[Any, Exact] | None = None,
+        complete: bool = True,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        if isinstance(people, int):
+            names = tuple(str(place + 1) for place in range(people))
         else:
-            names = tuple(map(str, self.people))
-        limits = {
-            value: fraction(limit, f"the limit of {value}", 0, 1)
-            for value, limit in self.limits.items()
-        }
-        # The dataclass is frozen; fields get their final types once, here.
-        object.__setattr__(self, "people", names)
-        object.__setattr__(self, "views", tuple(self.views))
-        object.__setattr__(self, "gamma", fraction(self.gamma, "gamma", 0, 1))
-        object.__setattr__(self, "limits", limits)
-        called = [view.name for view in self.shown]
+            names = tuple(map(str, people))
+        keep(
+            self,
+            people=names,
+            views=tuple(views),
+            gamma=fraction(gamma, "gamma", 0, 1),
+            limits={
+                value: fraction(limit, f"the limit of {value}", 0, 1)
+                for value, limit in (limits or {}).items()
+            },
+            complete=complete,
+            notes=notes,
+        )
+        called = [view.name for view in self.views]
         if len(set(called)) < len(called):
             repeated = sorted({name for name in called if called.count(name) > 1})
             raise ParameterError(f"several views have the name {listed(repeated)}")
-        for view in self.shown:
+        for view in self.views:
             self._require_fit(view)
 
     def _require_fit(self, view: View) -> None:
         """An error unless a view is about people of the register, with as many values."""
-        people = len(view.members)
-        lowest, highest = min(view.members, default=0), max(view.members, default=-1)
-        if lowest < 0 or highest >= len(self.names):
+        people = len(view.people)
+        lowest, highest = min(view.people, default=0), max(view.people, default=-1)
+        if lowest < 0 or highest >= len(self.people):
             raise ParameterError(
-                f"view {view.name!r} has people who are not in the register of {len(self.names):,}"
+                f"view {view.name!r} has people who are not in the register of {len(self.people):,}"
             )
         # Of joined groups some people may have been left out by chance.
         exact = self.complete and not view.parts
@@ -186,22 +189,10 @@ class Views:
             fix,
         )
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of everybody in the register."""
-        assert isinstance(self.people, tuple)
-        return self.people
-
-    @property
-    def shown(self) -> tuple[View, ...]:
-        """The views."""
-        assert isinstance(self.views, tuple)
-        return self.views
-
     @cached_property
     def values(self) -> tuple[Value, ...]:
         """All values that are shown, in their order; that of people outside the table is last."""
-        occurring = {value for view in self.shown for value in view.shown}
+        occurring = {value for view in self.views for value in view.bag}
         ordered = sorted(occurring, key=in_order)
         return tuple(ordered) if self.complete else (*ordered, OUTSIDE)
 
@@ -209,33 +200,33 @@ class Views:
         """How probable a value may be for anybody; being in the table at all has no limit."""
         if isinstance(value, Outside):
             return Fraction(1)
-        return Fraction(self.limits.get(value, self.gamma))
+        return self.limits.get(value, self.gamma)
 
     def bag(self, view: View) -> tuple[int, ...]:
         """How often each of `values` occurs in a view, with people outside the table."""
-        counts = [view.shown.get(value, 0) for value in self.values]
+        counts = [view.bag.get(value, 0) for value in self.values]
         if not self.complete:
             # Those of whom no value is shown are the ones outside.
-            counts[-1] = len(view.members) - view.size
+            counts[-1] = len(view.people) - view.size
         return tuple(counts)
 
     def also(self, *views: View) -> "Views":
         """These views and some more."""
-        return replace(self, people=self.names, views=(*self.shown, *views))
+        return replace(self, views=(*self.views, *views))
 
     def within(self, gamma: Exact) -> "Views":
         """The same views with another limit for all values that have none of their own."""
-        return replace(self, people=self.names, gamma=gamma)
+        return replace(self, gamma=fraction(gamma, "gamma", 0, 1))
 
     def only(self, names: Iterable[str]) -> "Views":
         """Some of these views, by their names."""
         kept = set(names)
-        views = tuple(view for view in self.shown if view.name in kept)
-        return replace(self, people=self.names, views=views)
+        views = tuple(view for view in self.views if view.name in kept)
+        return replace(self, views=views)
 
     def noting(self, notes: Iterable[str]) -> "Views":
         """The same views with more notes."""
-        return replace(self, people=self.names, notes=(*self.notes, *notes))
+        return replace(self, notes=(*self.notes, *notes))
 
 
 def in_order(value: Value) -> tuple[bool, str, Any]:

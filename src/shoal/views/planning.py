@@ -166,13 +166,13 @@ def plan(
     views: Views,
     candidates: Iterable[Candidate],
     *,
-    most: int = 2,
+    additions: int = 2,
     effort: int = EFFORT,
     ceiling: Exact = 1,
     confidence: Exact = Fraction(99, 100),
     seed: int = 0,
 ) -> Plan:
-    """Choose up to `most` candidates so that every limit will hold in many of the possible tables.
+    """Choose up to `additions` candidates so that every limit holds in many possible tables.
 
     It is a function of what is public: the views, the candidates and these parameters. Candidates
     with people who are in no view are left out, as nothing says how probable values are for them.
@@ -182,7 +182,7 @@ def plan(
     confidence: with which shares are bounded where outcomes are too many to be counted, and tables
         are drawn by the `seed`
     """
-    whole(most, "most", 1)
+    whole(additions, "additions", 1)
     whole(effort, "effort", 1)
     whole(seed, "seed", 0)
     top = fraction(ceiling, "ceiling", 0, 1)
@@ -198,14 +198,14 @@ def plan(
         for _, value, low, high in probabilities(before)
         if high > views.limit(value)
     )
-    inside = frozenset[int]().union(*(view.members for view in views.shown))
+    inside = frozenset[int]().union(*(view.people for view in views.views))
     able = [candidate for candidate in fresh(views, candidates) if candidate.people <= inside]
     parts = regions(views, able, above(before))
-    budget = _Budget(most, effort, top, float(1 - sure) / len(parts), seed)
+    budget = _Budget(additions, effort, top, float(1 - sure) / len(parts), seed)
     options = [_options(region, budget) for region in parts]
     restoring = [[outlook for outlook in own if outlook.low > 0] for own in options]
     # Regions are independent, so shares multiply; where one has none, as many as can be are helped.
-    chosen = best_choice(restoring, most, prod) or best_choice(options, most, sum) or ()
+    chosen = best_choice(restoring, additions, prod) or best_choice(options, additions, sum) or ()
     drawn = any(outlook.low < outlook.high for outlook in chosen)
     if any(outlook.never for outlook in chosen):
         bound = Fraction(0)
@@ -216,13 +216,13 @@ def plan(
 class _Budget:
     """What a search may use.
 
-    most: candidates
+    additions: candidates
     effort: outcomes that are counted for each number of candidates
     ceiling: how probable a value may become
     error: how often a bound may be wrong, where tables are drawn by the `seed`
     """
 
-    most: int
+    additions: int
     effort: int
     ceiling: Fraction
     error: float
@@ -231,7 +231,7 @@ class _Budget:
 
 def best_choice(
     options: Sequence[Sequence[Outlook]],
-    most: int,
+    additions: int,
     measure: Callable[[Iterable[Fraction]], Fraction | int],
 ) -> tuple[Outlook, ...] | None:
     """One option of each region, with the largest measure of shares, and then few candidates."""
@@ -247,7 +247,7 @@ def best_choice(
         for spent, some in best.items():
             for outlook in own:
                 total, longer = spent + len(outlook.candidates), (*some, outlook)
-                if total <= most and (total not in after or key(longer) > key(after[total])):
+                if total <= additions and (total not in after or key(longer) > key(after[total])):
                     after[total] = longer
         best = after
     if not best:
@@ -270,7 +270,7 @@ def _options(region: Region, budget: _Budget) -> list[Outlook]:
         reason = "the views went to other people"
     else:
         number = plural(len(region.candidates), "candidate")
-        reason = f"no set of up to {budget.most} of {number} that was counted ever restores it"
+        reason = f"no set of up to {budget.additions} of {number} that was counted ever restores it"
         if budget.ceiling < 1:
             reason += f", within the ceiling of {budget.ceiling}"
     return [_none(region, reason), *(_whole(region, outlook) for outlook in useful)]
@@ -310,7 +310,7 @@ class _PlanSearch:
     def __init__(self, region: Region, budget: _Budget) -> None:
         self.region, self.budget = region, budget
         # The bounds of all numbers of candidates hold together.
-        self.error = budget.error / budget.most
+        self.error = budget.error / budget.additions
         self.guesses = Guesses(region)
         tables = possible(region.views, GUESSED, budget.seed)
         self.views = [[one.view(table) for table in tables] for one in region.candidates]
@@ -319,7 +319,7 @@ class _PlanSearch:
     def best(self) -> Iterator[Outlook]:
         """The best set of candidates that is found, of each size."""
         beam: list[tuple[int, ...]] = [()]
-        for size in range(1, self.budget.most + 1):
+        for size in range(1, self.budget.additions + 1):
             sets = {
                 tuple(sorted((*some, at)))
                 for some in beam
@@ -460,4 +460,4 @@ class _PlanSearch:
 
 
 def _bag(view: View) -> _Bag:
-    return frozenset(view.shown.items())
+    return frozenset(view.bag.items())

@@ -133,7 +133,7 @@ class Region:
             self.tally(part.constraints, STEPS)
         standing = self.standing(())
         if standing is None:
-            views = plural(len(self.views.shown), "view")
+            views = plural(len(self.views.views), "view")
             people = plural(len(self.people), "person")
             raise TooLargeError(
                 f"{views} of {people} are too entangled to be counted exactly, which a search needs"
@@ -180,14 +180,14 @@ class Region:
                         sums.add(list(people), v, column, often, total)
         return RegionStanding(sums.worst, sums.largest, sums.amount, sums.shares, tables)
 
-    def tally(self, constraints: Constraints, most: int = LONGEST) -> Tally | None:
-        """The tables of a component, counted; None if that takes more than `most` steps."""
+    def tally(self, constraints: Constraints, limit: int = LONGEST) -> Tally | None:
+        """The tables of a component, counted; None if that takes more than `limit` steps."""
         if constraints not in self._tallies:
             try:
-                counted = Counted.of(constraints, most, rounded=False)
+                counted = Counted.of(constraints, limit, rounded=False)
             except TooLargeError:
                 self._tallies[constraints] = None
-                self.spent += most
+                self.spent += limit
             else:
                 self._tallies[constraints] = Tally(counted.tables, counted.sums)
                 self.spent += counted.taken
@@ -200,10 +200,10 @@ class Region:
         known = shares[own, : len(values)]
         low = (known >= 1).sum(axis=0).tolist()
         high = (known > 0).sum(axis=0).tolist()
-        for view in views.shown:
-            if candidate.people <= view.members:
+        for view in views.views:
+            if candidate.people <= view.people:
                 # The others of the view can take no more of a value than there are of them.
-                rest = len(view.members) - len(own)
+                rest = len(view.people) - len(own)
                 bag = views.bag(view)
                 low = [max(one, often - rest) for one, often in zip(low, bag, strict=True)]
                 high = [min(one, often) for one, often in zip(high, bag, strict=True)]
@@ -217,8 +217,8 @@ class Region:
 
     def whole(self, view: View) -> View:
         """A view with the numbers that people have in the register."""
-        members = [self.people[person] for person in view.members]
-        return View(view.name, members, view.shown)
+        members = [self.people[person] for person in view.people]
+        return View(view.name, members, view.bag)
 
 
 class _StandingSums:
@@ -275,15 +275,15 @@ class Guesses:
     def factor(self, view: View) -> Floats:
         """By what a view multiplies probabilities, before they are made to add up to 1 again."""
         views = self.region.views
-        counts = [view.shown.get(value, 0) for value in views.values]
+        counts = [view.bag.get(value, 0) for value in views.values]
         bag = np.array(counts, dtype=float)
-        parts = [(view.members, bag)]
-        holders = [one for one in views.shown if view.members < one.members]
+        parts = [(view.people, bag)]
+        holders = [one for one in views.views if view.people < one.people]
         if holders:
             # The smallest view that contains it is the one it says most about.
-            holder = min(holders, key=lambda one: len(one.members))
+            holder = min(holders, key=lambda one: len(one.people))
             rest = np.array(views.bag(holder), dtype=float) - bag
-            parts.append((holder.members - view.members, rest))
+            parts.append((holder.people - view.people, rest))
         factor = np.ones_like(self.start)
         for people, often in parts:
             own = sorted(people)
@@ -329,22 +329,22 @@ def regions(
     """The regions of people who are exposed, with the candidates that touch them."""
     require_countable(views)
     chosen = list(candidates)
-    groups = [tuple(view.members) for view in views.shown]
+    groups = [tuple(view.people) for view in views.views]
     # A candidate that reaches into two regions makes them one.
     groups += [tuple(candidate.people) for candidate in chosen]
-    root = representatives(range(len(views.names)), groups)
+    root = representatives(range(len(views.people)), groups)
     parts = {root[person]: _RegionParts([], [], []) for person in exposed}
     number: dict[int, int] = {}
-    for person in range(len(views.names)):
+    for person in range(len(views.people)):
         part = parts.get(root[person])
         if part is not None:
             number[person] = len(part.people)
             part.people.append(person)
-    for view in views.shown:
-        part = parts.get(root[min(view.members)]) if view.members else None
+    for view in views.views:
+        part = parts.get(root[min(view.people)]) if view.people else None
         if part is not None:
-            members = [number[person] for person in view.members]
-            part.views.append(View(view.name, members, view.shown))
+            members = [number[person] for person in view.people]
+            part.views.append(View(view.name, members, view.bag))
     for candidate in chosen:
         part = parts.get(root[min(candidate.people)])
         if part is not None:
@@ -361,7 +361,7 @@ class _RegionParts(NamedTuple):
     candidates: list[Candidate]
 
     def region(self, views: Views) -> Region:
-        names = [views.names[person] for person in self.people]
+        names = [views.people[person] for person in self.people]
         own = Views(names, self.views, views.gamma, views.limits, views.complete)
         return Region(tuple(self.people), own, tuple(self.candidates))
 
@@ -535,7 +535,7 @@ def _proposed(
 
 
 def _who(views: Views, people: Sequence[int]) -> str:
-    names = [views.names[person] for person in people]
+    names = [views.people[person] for person in people]
     named = ", ".join(names[:_NAMED])
     return named if len(names) <= _NAMED else f"{named} and {len(names) - _NAMED:,} more"
 

@@ -134,12 +134,12 @@ def restore(
     candidates: Iterable[Candidate],
     *,
     adversary: Adversary = "unaware",
-    most: int = 2,
+    additions: int = 2,
     effort: int | None = None,
     least: Exact = 0,
     ceiling: Exact = 1,
 ) -> Restored:
-    """Add up to `most` of the candidates so that every limit holds.
+    """Add up to `additions` of the candidates so that every limit holds.
 
     table: everybody's true value: `OUTSIDE` for people who are not in the table
     adversary: "unaware" sees all views and does not know that some were chosen to restore: the
@@ -157,7 +157,7 @@ def restore(
     >>> [view.name for view in restored.added], restored.before.largest, restored.after.largest
     (['men: 1, 2', 'old: 4, 5'], Fraction(4, 5), Fraction(1, 2))
     """
-    whole(most, "most", 1)
+    whole(additions, "additions", 1)
     if adversary not in ADVERSARIES:
         raise ParameterError(
             "is unknown",
@@ -172,17 +172,17 @@ def restore(
     require_fit(views, table)
     if adversary == "aware":
         tries = PLAN_EFFORT if effort is None else effort
-        chosen = plan(views, candidates, most=most, ceiling=ceiling, effort=tries)
+        chosen = plan(views, candidates, additions=additions, ceiling=ceiling, effort=tries)
         return _followed(chosen, table, fraction(least, "least", 0, 1))
     tries = whole(EFFORT if effort is None else effort, "effort", 1)
-    return _searched(views, table, candidates, most, tries)
+    return _searched(views, table, candidates, additions, tries)
 
 
 def _searched(
     views: Views,
     table: Sequence[Value],
     candidates: Iterable[Candidate],
-    most: int,
+    additions: int,
     effort: int,
 ) -> Restored:
     """The views that a search finds, region by region."""
@@ -192,18 +192,18 @@ def _searched(
     results = []
     for region in regions(views, fresh(views, candidates), above(before)):
         values = [table[person] for person in region.people]
-        results.append(_search(region, values, most, effort))
+        results.append(_search(region, values, additions, effort))
     added: list[View] = []
     failed: dict[int, tuple[str, Proven]] = {}
     # Regions that need few views come first, as there may not be enough for all.
     for result in sorted(results, key=lambda result: len(result.chosen or ())):
         if result.chosen is None:
             failed |= result.failures()
-        elif len(added) + len(result.chosen) <= most:
+        elif len(added) + len(result.chosen) <= additions:
             added += map(result.region.whole, result.chosen)
         else:
             needed = plural(len(result.chosen), "view")
-            reason = f"this takes {needed}, and {len(added)} of {most} went to other people"
+            reason = f"this takes {needed}, and {len(added)} of {additions} went to other people"
             failed |= dict.fromkeys(result.region.people, (reason, None))
     after = check(views.also(*added)) if added else before
     # A check of the result as a whole, whatever the search believed.
@@ -288,7 +288,7 @@ def before_and_after(before: Checked, after: Checked) -> tuple[BeforeAfter, ...]
     none = Fraction(0)
     return tuple(
         BeforeAfter(
-            views.names[person],
+            views.people[person],
             value,
             views.limit(value),
             first.get((person, value), none),
@@ -396,7 +396,7 @@ class _RegionResult:
 def _search(
     region: Region,
     table: Sequence[Value],
-    most: int,
+    additions: int,
     effort: int,
 ) -> _RegionResult:
     """The fewest candidates that restore a region, the most promising first."""
@@ -404,14 +404,14 @@ def _search(
     if never is not None:
         return _RegionResult(region, None, 0, never.reason, "never", never)
     try:
-        search = _BeamSearch(region, table, most, effort)
+        search = _BeamSearch(region, table, additions, effort)
     except TooLargeError as error:
         return _RegionResult(region, None, 0, str(error))
     chosen = search.run()
     if chosen is not None:
         return _RegionResult(region, chosen, search.tried)
-    sets = sum(comb(len(region.candidates), size) for size in range(1, most + 1))
-    among = f"{plural(sets, 'set')} of up to {plural(most, 'candidate')}"
+    sets = sum(comb(len(region.candidates), size) for size in range(1, additions + 1))
+    among = f"{plural(sets, 'set')} of up to {plural(additions, 'candidate')}"
     if search.complete:
         reason = f"none of all {among} restores it"
         return _RegionResult(region, None, search.tried, reason, "candidates")
@@ -436,10 +436,10 @@ class _BeamSearch:
         self,
         region: Region,
         table: Sequence[Value],
-        most: int,
+        additions: int,
         effort: int,
     ) -> None:
-        self.region, self.most, self.effort = region, most, effort
+        self.region, self.additions, self.effort = region, additions, effort
         self.shown = [candidate.view(table) for candidate in region.candidates]
         self.guesses = Guesses(region)
         self.factors: list[Floats] = [self.guesses.factor(view) for view in self.shown]
@@ -453,12 +453,12 @@ class _BeamSearch:
     def run(self) -> tuple[View, ...] | None:
         """The views of the first set that restores the region."""
         beam = [_Node((), self.region.start)]
-        for size in range(1, self.most + 1):
+        for size in range(1, self.additions + 1):
             reached: list[_Node] = []
             for node, at in self._promising(beam):
                 chosen = (*node.chosen, at)
                 # Sets differ a thousandfold in what they take to count, so time is bounded as well.
-                if self.region.spent > self.most * self.effort * WORK:
+                if self.region.spent > self.additions * self.effort * WORK:
                     self.complete = False
                     break
                 standing = self._standing(chosen)
@@ -471,7 +471,7 @@ class _BeamSearch:
                         # From now on this candidate is guessed by what was counted.
                         self.factors[at] = self.guesses.counted(standing)
                     reached.append(_Node(chosen, standing))
-            if size < self.most:
+            if size < self.additions:
                 beam = self._kept(reached)
             if not beam:
                 break
@@ -508,5 +508,5 @@ class _BeamSearch:
 
 def _exposes(views: Views, view: View) -> bool:
     """Whether a view exposes people on its own."""
-    people = len(view.members)
-    return any(often > views.limit(value) * people for value, often in view.shown.items())
+    people = len(view.people)
+    return any(often > views.limit(value) * people for value, often in view.bag.items())

@@ -64,7 +64,7 @@ def true(release: Release, table: shoal.Table) -> None:
     [column] = table.records(["ill"])
     ills = [column.labels[code] for code in column.codes.tolist()]
     for view in register(table).of_release(release, "r"):
-        shown, own = Counter(view.shown), Counter(ills[one] for one in view.members)
+        shown, own = Counter(view.bag), Counter(ills[one] for one in view.people)
         assert shown == own if not view.parts else shown <= own
 
 
@@ -235,7 +235,7 @@ def test_a_text_at_a_known_level_means_what_it_covers_there() -> None:
     table = held(tree, [1, 2, 3, 1, 2, 3], [*"abbabb"])
     level = shoal.Optimal((KAnonymity(2),), floor={"age": 1}, ceiling={"age": 1}).release(table)
     true(level, table)
-    assert [len(view.members) for view in register(table).of_release(level, "r")] == [2, 4]
+    assert [len(view.people) for view in register(table).of_release(level, "r")] == [2, 4]
 
 
 def test_digests_do_not_depend_on_the_order_or_spelling_of_values() -> None:

@@ -56,13 +56,15 @@ def all_with_gout(values: pl.DataFrame) -> pl.DataFrame:
         ({"values": lambda f: f.reverse()}, "not in their order"),
         ({"values": lambda f: f.with_columns(count=pl.col("count") + 1)}, UNEVEN),
         ({"values": all_with_gout}, "more of some value than its limit"),
-        ({"values": lambda f: f.rename({"count": "often"})}, "other columns"),
+        ({"values": lambda f: f.rename({"count": "often"})}, "not the bucket, its sensitive"),
         (
             {"values": lambda f: f.with_columns(bucket=pl.col("bucket") * 1000)},
             "a number that no bucket has",
         ),
         ({"derived": {"records": 200}}, "states 'records'"),
         ({"derived": {"gap_reached": 7.0}}, "not a share"),
+        ({"derived": {"sizes_searched": 0}}, "not a whole number above 0"),
+        ({"derived": {"sizes_searched": None}}, "not a whole number above 0"),
         ({"whole": True}, "no record was left out"),
     ],
 )  # fmt: skip
@@ -71,6 +73,18 @@ def test_verify_finds_what_is_wrong_with_forged_tables(
 ) -> None:
     found = forged(METHODS["two"].release(many()), tmp_path, **changed)
     assert any(fault in one for one in found), found
+
+
+def test_verify_says_that_it_does_not_know_which_sizes_were_searched(tmp_path: Path) -> None:
+    release = METHODS["two"].release(many())
+    left_out = release.write(tmp_path / "left out").with_name("certificate.json")
+    stating = replace(release.certificate, derived={"sizes_searched": 40})
+    stated = replace(release, certificate=stating).write(tmp_path / "stated")
+    bounded = METHODS["fakes"].release(many()).write(tmp_path / "bounded")
+    stated, bounded = stated.with_name("certificate.json"), bounded.with_name("certificate.json")
+    assert any("no largest one is stated" in one for one in unchecked(left_out))
+    assert any("up to the one stated" in one for one in unchecked(stated))
+    assert not any("stated" in one for one in unchecked(bounded))  # by `largest`
 
 
 def described(paper: Certificate, **changed: dict[str, str]) -> dict[str, Any]:
@@ -188,7 +202,7 @@ def test_verify_finds_buckets_across_blocks(tmp_path: Path) -> None:
         (lambda given: None, "does not say the odds of fakes"),
         (lambda given: "even", "does not say the odds of fakes"),
         (lambda given: [[0, given[0][1]]], "does not say the odds of fakes"),
-        (lambda given: [[given[0][0] + 1, given[0][1]]], "of other buckets than there are"),
+        (lambda given: [[given[0][0] + 1, given[0][1]]], "not those of the buckets in the table"),
         (lambda given: [[given[0][0], given[0][1][:-1]]], "one number from 0 to 1"),
         (lambda given: [[given[0][0], ["2"] * len(given[0][1])]], "one number from 0 to 1"),
         (lambda given: [[given[0][0], ["0"] * len(given[0][1])]], "may be fake by their odds"),

@@ -12,7 +12,8 @@ import pytest
 import shoal
 from shoal.releases.sealed import canonical, seal_of
 from shoal.releases.verification import unchecked
-from tests.methods.test_columns import AGES, FILMS, every_method, made
+from tests.methods.examples import AGES, FILMS
+from tests.methods.test_columns import every_method, made
 
 
 @every_method

@@ -166,7 +166,7 @@ FORGERIES: dict[str, tuple[Change, str]] = {
         "the delta of a row is too large",
     ),
     "the stronger definition in the promise": (
-        put("promise.definition", "standard"),
+        put("promise.definition", "probabilistic"),
         "do not name one definition",
     ),
     "parts that exceed the whole": (put("derived.epsilon_search", "1/10"), "do not add up"),
@@ -177,7 +177,14 @@ FORGERIES: dict[str, tuple[Change, str]] = {
         "how many rows",
     ),
     "people, by the probabilistic definition": (
-        both(put("promise.unit", "who"), put("parameters.unit", "who")),
+        both(
+            *(
+                put(f"{part}.definition", "probabilistic")
+                for part in ("promise", "parameters", "derived")
+            ),
+            put("promise.unit", "who"),
+            put("parameters.unit", "who"),
+        ),
         "the standard definition only",
     ),
     "the column of people is released": (

@@ -51,6 +51,21 @@ def test_a_release_verifies_with_and_without_hierarchies(suppressed: str, tmp_pa
     assert faults(release(suppressed), tmp_path, trees=TREES) == []
 
 
+def test_starred_records_verify_with_and_without_hierarchies(tmp_path: Path) -> None:
+    """A star is not a label of its columns at the levels of the others."""
+    method = shoal.Optimal(
+        (KAnonymity(3),), suppression="1/10", suppressed="star", ceiling={"age": 1, "sex": 0}
+    )
+    frame = pl.DataFrame(
+        {"age": [31] * 10 + [59], "sex": ["f"] * 10 + ["m"], "ill": ["flu", "gout"] * 5 + ["flu"]}
+    )
+    table = shoal.table(frame, quasi=["age", "sex"], sensitive=["ill"], hierarchies=TREES)
+    starred = method.release(table)
+    assert "*,*,flu" in starred.write(tmp_path).read_text(encoding="utf-8")
+    assert faults(starred, tmp_path) == []
+    assert faults(starred, tmp_path, trees=TREES) == []
+
+
 FORGERIES: dict[str, tuple[Change, str]] = {
     "a level below its floor": (put("levels.age", 0), "which the parameters do not allow"),
     "a level above its ceiling": (

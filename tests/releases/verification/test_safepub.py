@@ -17,7 +17,16 @@ from shoal.privacy.calculus import safepub_parameters
 from shoal.releases.verification import unchecked, verify
 from shoal.releases.verification.numbers import StatedEpsilon
 from shoal.releases.verification.safepub import Sampling
-from tests.releases.verification.forging import METHODS, TREES, forge, method, people, put
+from tests.releases.verification.forging import (
+    METHODS,
+    TREES,
+    both,
+    forge,
+    method,
+    people,
+    put,
+    released,
+)
 
 
 def test_a_group_below_k_is_found(written: tuple[Path, Path]) -> None:
@@ -109,6 +118,8 @@ def test_both_arithmetics_agree_for_every_beta(
     epsilon: int, share: int, digits: int, definition: Any
 ) -> None:
     largest = 1 - math.exp(-epsilon / 100)
+    if definition == "standard":
+        largest = min(2 * largest, 0.9)  # beyond, sums get long
     beta = Fraction(int(largest * share * 10_000) or 1, 10**6 + 1)
     parameters = safepub_parameters(Fraction(epsilon, 100), f"1e-{digits}", definition, beta=beta)
     assert kept(parameters)
@@ -164,6 +175,54 @@ def test_the_chance_to_be_drawn_is_compared_exactly(tmp_path: Path) -> None:
             assert words in " ".join(verify(paper, path))
         forge(paper, put("derived.beta", str(largest)))
         assert verify(paper, path) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "said"),
+    [
+        ("few drawn", {"derived.beta": "1/9"}, "not the one that the parameters give"),
+        ("few drawn", {"parameters.beta": None}, "not the largest chance"),
+        ("many drawn", {"parameters.beta": None}, "drawn too often"),
+        ("chosen", {"derived.beta": "1/3"}, "not one of those that are chosen from"),
+        ("chosen", {"derived.beta": "1/20"}, "is larger than"),
+        ("chosen", {"derived.beta": "19/20"}, "is too small for"),
+        ("chosen by a public number", {"parameters.records": None}, "nothing is paid for"),
+        ("few drawn", {"parameters.records": 100}, "the number of records decides on beta"),
+        (
+            "many drawn",
+            {
+                f"{part}.definition": "probabilistic"
+                for part in ("promise", "parameters", "derived")
+            },
+            "drawn too often",
+        ),
+    ],
+)
+def test_a_forged_chance_is_found(
+    name: str, changes: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    path = released(name).write(tmp_path)
+    paper = tmp_path / "certificate.json"
+    assert verify(paper, path, TREES) == []
+    forge(paper, both(*(put(place, value) for place, value in changes.items())))
+    assert any(said in fault for fault in verify(paper, path, TREES)), verify(paper, path, TREES)
+
+
+@pytest.mark.parametrize("name", ["few drawn", "few drawn, probabilistic", "many drawn"])
+def test_one_less_than_k_is_found_for_any_chance(name: str, tmp_path: Path) -> None:
+    path = released(name).write(tmp_path)
+    paper = tmp_path / "certificate.json"
+    k = json.loads(paper.read_text())["derived"]["k"]
+    forge(paper, put("derived.k", k - 1))
+    assert any("too small for" in fault for fault in verify(paper, path, TREES))
+
+
+def test_how_a_chance_was_chosen_is_listed_as_unchecked() -> None:
+    chosen, public = (
+        released(name).certificate for name in ("chosen", "chosen by a public number")
+    )
+    assert any("noisy number of records" in what for what in unchecked(chosen))
+    assert any("the number of records was public" in what for what in unchecked(public))
 
 
 def test_the_delta_of_a_row_must_be_what_group_privacy_asks_for(tmp_path: Path) -> None:

@@ -57,9 +57,9 @@ class Branch:
     more: int
 
 
-def outline(hierarchy: Hierarchy, most: int) -> Branch:
-    """The tree from its root, with up to `most` branches below each value."""
-    return _branch(hierarchy, hierarchy.height, 0, slice(0, hierarchy.leaves), most)
+def outline(hierarchy: Hierarchy, branches: int) -> Branch:
+    """The tree from its root, with up to `branches` branches below each value."""
+    return _branch(hierarchy, hierarchy.height, 0, slice(0, hierarchy.leaves), branches)
 
 
 def _branch(
@@ -67,7 +67,7 @@ def _branch(
     level: int,
     code: int,
     leaves: slice,
-    most: int,
+    branches: int,
 ) -> Branch:
     """The value of a level that some neighbouring leaves have, and what is below it."""
     label = tree.labels[level][code]
@@ -81,7 +81,7 @@ def _branch(
             continue
         edges = [*(leaves.start + starts).tolist(), leaves.stop]
         below = []
-        for code, ends in zip(codes[:most].tolist(), pairwise(edges), strict=False):
-            below.append(_branch(tree, level, code, slice(*ends), most))
-        return Branch(label, tuple(below), max(len(codes) - most, 0))
+        for code, ends in zip(codes[:branches].tolist(), pairwise(edges), strict=False):
+            below.append(_branch(tree, level, code, slice(*ends), branches))
+        return Branch(label, tuple(below), max(len(codes) - branches, 0))
     return Branch(label, (), 0)

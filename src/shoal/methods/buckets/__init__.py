@@ -26,17 +26,18 @@ from shoal.exact.numbers import Exact, whole
 from shoal.measure.buckets import excluded
 from shoal.methods.buckets.filling import assigned, fakes, mixed, with_room
 from shoal.methods.buckets.hiding import Hiding
-from shoal.methods.buckets.settings import Search, Setting, Solver, fitting
+from shoal.methods.buckets.problem import fitting
+from shoal.methods.buckets.settings import Search, Setting, Solver
 from shoal.methods.entry import AsViews, Entry
 from shoal.methods.method import Progress, begin
-from shoal.privacy.limits import BucketLimits, Limits
+from shoal.privacy.limits import BlockedValue, BucketLimits, Eligibility, Limits
 from shoal.releases.certificate import Certificate, certify
 from shoal.releases.facts import Facts
 from shoal.releases.layout import COUNT, released
 from shoal.releases.release import Release
 from shoal.zones import owner_only
 
-__all__ = ["BUCKET", "Buckets"]
+__all__ = ["BUCKET", "Buckets", "BucketsFacts"]
 
 BUCKET = "bucket"
 """The column of both released tables that says which people and which values belong together."""
@@ -56,6 +57,9 @@ class BucketsFacts(Facts):
 
     buckets: int
     bucket_loss: int
+    bucket_gap: float | None
+    """By how much of its loss another setting may be better, at most; None if that is unknown."""
+
     diversity: str
 
     def figures(self) -> Iterator[str]:
@@ -63,6 +67,8 @@ class BucketsFacts(Facts):
         buckets = plural(self.buckets, "bucket")
         error = self.bucket_loss / max(self.records - 1, 1)
         yield (f"{records} in {buckets}; loss {self.bucket_loss:,}, mean squared error {error:.4g}")
+        if self.bucket_gap is not None:
+            yield f"no other bucket sizes lose less than {1 - self.bucket_gap:.2%} of that"
         yield self.diversity
 
 
@@ -181,11 +187,55 @@ class Buckets:
 
         InfeasibleError if no buckets can keep them.
         """
+        eligible = self.eligibility(table)
+        eligible.require()
+        return tuple(eligible.concerns)
+
+    def eligibility(self, table: Table) -> Eligibility:
+        """Whether buckets can keep the limits, and which values prevent it: owner only.
+
+        >>> from shoal import demo
+        >>> people = demo.table()
+        >>> hidden = [name for name in people.names if name != "diagnosis"]
+        >>> people = people.with_roles(sensitive=["diagnosis"], identifying=hidden)
+        >>> strict = Limits.each({"childbirth": "0.01"}, others=1)
+        >>> list(Buckets("diagnosis", strict).eligibility(people).preventing)
+        ['childbirth']
+        """
         values = table.count([self.column], {})
         occurring = dict(zip(table.keys(self.column), values.count.tolist(), strict=True))
         eligible = self.promise(table.schema).limits.eligibility(occurring)
-        eligible.require()
-        return tuple(eligible.concerns)
+        if not self.within:
+            return eligible
+        return replace(eligible, blocked=tuple(self._blocked(table, eligible)))
+
+    def _blocked(self, table: Table, eligible: Eligibility) -> Iterator[BlockedValue]:
+        """The values with too large a share of some block, block by block."""
+        people = _Records.of(table, self.column)
+        block, blocks = self._blocks(people, table, table.schema)
+        keys = table.keys(self.column)
+        run = block * len(keys) + people.values
+        inside = np.bincount(run, people.rows.count, blocks * len(keys))
+        inside = inside.reshape(blocks, len(keys)).astype(np.int64)
+        # Some row of every block, by which it is described.
+        _, first = np.unique(block, return_index=True)
+        for number, counts in enumerate(inside):
+            total = int(counts.sum())
+            for value, count in zip(keys, counts.tolist(), strict=True):
+                share = Fraction(count, total)
+                limit = eligible.shares[value][1]
+                if share > limit:
+                    agree = self._agree(people, table, int(first[number]))
+                    yield BlockedValue(agree, value, share, limit)
+
+    def _agree(self, people: "_Records", table: Table, row: int) -> dict[str, str]:
+        """What the people of a block have in common, by one of its rows."""
+        agree = {}
+        for name, level in (self.within or {}).items():
+            tree = table.hierarchy(name)
+            leaf = table.leaf_of(name)[people.rows.column(name)[row]]
+            agree[name] = tree.labels[level][tree.maps[level][leaf]]
+        return agree
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
@@ -226,6 +276,7 @@ class Buckets:
             records=table.rows,
             buckets=filled.buckets,
             bucket_loss=sum(setting.loss for setting in settings),
+            bucket_gap=_gap(settings),
             diversity=promise.limits.diversity(occurring).statement,
             concerns=(*eligible.concerns, *filled.concerns()),
         )
@@ -252,16 +303,20 @@ class Buckets:
             ) from None
 
     def _derived(self, settings: list[Setting], filled: "_Filled") -> dict[str, Any]:
-        """What follows from how often values occur, for the certificate."""
+        """What follows from how often values occur, for the certificate.
+
+        With fakes a release shows only nearly how often they do. How good the sizes are would show
+        it better, so that this is for the owner then.
+        """
+        if self.fakes:
+            return {"fake_odds": filled.odds()}
         derived: dict[str, Any] = {}
-        gaps = [setting.gap for setting in settings if setting.gap is not None]
-        if gaps and len(gaps) == len(settings):
-            derived["gap_reached"] = max(gaps)
+        gap = _gap(settings)
+        if gap is not None:
+            derived["gap_reached"] = gap
         searched = [setting.searched for setting in settings if setting.searched is not None]
         if searched:
             derived["sizes_searched"] = min(searched)
-        if self.fakes:
-            derived["fake_odds"] = filled.odds()
         return derived
 
     def _blocks(self, people: "_Records", table: Table, schema: Schema) -> tuple[Ints, int]:
@@ -465,6 +520,18 @@ class _Filled:
         return bucket + 1, value
 
 
+def _gap(settings: list[Setting]) -> float | None:
+    """By how much of the loss of all blocks other settings may be better, at most."""
+    lost = 0
+    bound = 0.0
+    for setting in settings:
+        if setting.gap is None:
+            return None
+        lost += setting.loss
+        bound += setting.loss * (1 - setting.gap)
+    return max(0.0, 1 - bound / lost) if lost else 0.0
+
+
 def _filled(
     settings: list[Setting], limits: list[Fraction], number: int, chance: Chance
 ) -> _Filled:
@@ -520,10 +587,7 @@ ENTRY = Entry(
     adds=(BUCKET,),
     tables=("buckets",),
     as_views=AsViews(mark=BUCKET, apart="buckets", known_roles=(Role.QUASI, Role.INSENSITIVE)),
-    not_judged=(
-        "it releases everybody's other columns unchanged, and sensitive values apart; the size of "
-        "its buckets is among its facts, and both tables together answer what the input can be "
-        "asked: see shoal count"
-    ),
+    trades="limits",
+    not_attacked=("what attackers learn who know others of a bucket needs no recipe: leave it out"),
     again_note="with two releases by buckets, no limit holds against whoever gets both",
 )

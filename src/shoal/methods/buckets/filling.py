@@ -15,7 +15,8 @@ import numpy.typing as npt
 from shoal.chance import Chance
 from shoal.errors import InfeasibleError, plural
 from shoal.methods.buckets.hiding import Hiding, elementary, exactly, open_values
-from shoal.methods.buckets.settings import Ints, Setting
+from shoal.methods.buckets.problem import Ints
+from shoal.methods.buckets.settings import Setting
 
 __all__ = ["assigned", "fakes", "mixed", "with_room"]
 

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.errors import InfeasibleError, plural
-from shoal.methods.buckets.settings import Ints, Setting
+from shoal.methods.buckets.problem import Ints
+from shoal.methods.buckets.settings import Setting
 
 __all__ = ["Hiding", "elementary", "exactly"]
 

@@ -14,36 +14,34 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import inf
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal.arguments import keep
 from shoal.errors import (
     InfeasibleError,
     InternalError,
     ParameterError,
-    ShoalError,
     TooLargeError,
     listed,
-    plural,
 )
 from shoal.exact.numbers import Exact, fraction, whole
+from shoal.methods.buckets.flows import fill
+from shoal.methods.buckets.problem import CELLS, LARGEST, Ints, Least, Problem, fitting, strictest
+from shoal.methods.buckets.program import Found, Precision, least
 
 __all__ = [
     "HIGHEST",
     "Search",
     "Setting",
     "Solver",
-    "filled",
     "find_setting",
     "fitting",
     "smallest_bound",
     "spread",
 ]
 
-Ints: TypeAlias = npt.NDArray[np.int64]
 Solver: TypeAlias = Literal["optimal", "multi", "two", "anatomy"]
 
 HIGHEST = 2000
@@ -52,24 +50,11 @@ HIGHEST = 2000
 A bucket of that many reveals next to nothing.
 """
 
-_LARGEST = 1 << 62
-_CELLS = 1 << 25
-"""Cells of values times sizes that are held at most."""
-
 _SECONDS = 3.0
-"""For HiGHS to find out whether any setting is possible; an unanswered question counts as no."""
+"""To find out whether any setting is possible; an unanswered question counts as no."""
 
-_SMALL = 1000
-"""Cells of values times sizes up to which HiGHS is given all sizes that could lose less.
-
-Else those that seem useful.
-"""
-
-_SOME = 1e-6
-"""What HiGHS may take for none of a size."""
-
-_NONE = 2
-"""SciPy's status of a problem without a solution."""
+_QUICK = Precision(1.0, _SECONDS)
+"""Enough for that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +68,7 @@ class Setting:
     buckets: tuple[int, ...]
     holds: Ints
     gap: float | None = None
-    """By how much of its loss the best setting may be better, as HiGHS reports it.
+    """By how much of its loss the best setting may be better, at most.
 
     None where nothing is known.
     """
@@ -147,23 +132,6 @@ class Setting:
             raise InternalError("a bucket setting does not keep its limits", "nothing was released")
 
 
-def fitting(limits: Sequence[Fraction], sizes: Sequence[int] | Ints) -> Ints:
-    """⌊f′·S⌋ for every limit and size: how many records with a value a bucket may hold.
-
-    >>> fitting([Fraction("0.29")], [100])[0, 0], int(0.29 * 100)
-    (np.int64(29), 28)
-    """
-    top = [limit.numerator for limit in limits]
-    bottom = [limit.denominator for limit in limits]
-    largest = max([*top, 1]) * int(max([*sizes, 1]))
-    fits = max([largest, *bottom]) < _LARGEST
-    kind: Any = np.int64 if fits else object
-    columns = np.array([int(size) for size in sizes], dtype=kind)
-    tops = np.array(top, dtype=kind)[:, None]
-    bottoms = np.array(bottom, dtype=kind)[:, None]
-    return np.asarray(tops * columns // bottoms, dtype=np.int64)
-
-
 @dataclass(frozen=True, init=False)
 class Search:
     """How a setting is looked for.
@@ -219,12 +187,12 @@ class Search:
         elif self.largest is None:
             setting = self._unbounded(occurring, limits)
         else:
-            problem = _Problem.of(occurring, limits, self.largest, self.fakes)
+            problem = Problem.of(occurring, limits, self.largest, self.fakes)
             setting = self._bounded(problem)
         setting.check(occurring, limits)
         return setting
 
-    def _bounded(self, problem: "_Problem") -> Setting:
+    def _bounded(self, problem: Problem) -> Setting:
         """What the solver finds among the sizes of a problem."""
         if self.solver == "optimal":
             return _optimal(problem, self._precision)
@@ -233,8 +201,8 @@ class Search:
         return _two(problem)
 
     @property
-    def _precision(self) -> "_Precision":
-        return _Precision(float(self.gap), float(self.seconds))
+    def _precision(self) -> Precision:
+        return Precision(float(self.gap), float(self.seconds))
 
     def _unbounded(self, counts: Ints, limits: Sequence[Fraction]) -> Setting:
         """What the solver finds among all sizes that could lose less than a first setting.
@@ -242,24 +210,20 @@ class Search:
         The first setting is one with the smallest bound.
         """
         bound = smallest_bound(counts, limits, self.solver, fakes=self.fakes)
-        near = _Problem.of(counts, limits, bound, self.fakes)
+        near = Problem.of(counts, limits, bound, self.fakes)
         first = _two(near) if self.solver == "two" else _any(near)
-        least = _Least.of(counts, limits)
-        searched = max(bound, min(least.reach(first.loss), HIGHEST, _CELLS // len(counts)))
-        far = _Problem.of(counts, limits, searched, self.fakes)
+        lost = Least.of(counts, limits)
+        searched = max(bound, min(lost.reach(first.loss), HIGHEST, CELLS // len(counts)))
+        far = Problem.of(counts, limits, searched, self.fakes)
         if self.solver == "two":
             best = _two(far)
-            is_all = least.reach(best.loss) <= searched
+            is_all = lost.reach(best.loss) <= searched
             return replace(best, searched=None if is_all else searched)
-        several = [_multi(problem) for problem in (near, far) if _best_pair(problem) is not None]
         if self.solver == "multi":
+            several = [_multi(each) for each in (near, far) if _best_pair(each) is not None]
             return min(several, key=lambda setting: setting.loss)
-        relaxed = _relaxed(far, float(self.seconds))
-        small = len(counts) * len(far.sizes) <= _SMALL
-        useful = far.only((far.sizes <= bound) | relaxed.used | small)
-        others = relaxed.bound if len(useful.sizes) < len(far.sizes) else inf
-        beyond = float(least.with_a_bucket_of(searched + 1))
-        return _optimal(useful, self._precision, several, min(others, beyond))
+        beyond = float(lost.with_a_bucket_of(searched + 1))
+        return _optimal(far, self._precision, [first], beyond)
 
 
 def find_setting(
@@ -300,29 +264,31 @@ def smallest_bound(
     5
     """
     occurring = _eligible(counts, limits)
-    least = _strictest(occurring, limits)
+    needed = strictest(occurring, limits)
     top = min(whole(highest, "highest"), int(occurring.sum()))
     if not top:
         return 1
     if solver == "anatomy":
         return max(_anatomy(occurring, limits).sizes)
 
-    def up_to(bound: int) -> _Problem:
-        return _Problem.of(occurring, limits, bound, fakes)
+    def up_to(bound: int) -> Problem:
+        return Problem.of(occurring, limits, bound, fakes)
 
-    bound = min(2 * least, top)
+    bound = min(2 * needed, top)
     found = None
     while (found := _smallest_of_two(up_to(bound))) is None and bound < top:
         bound = min(2 * bound, top)
     if solver == "optimal":
         # Several sizes may do with less than two do, and never with less than the strictest limit
         # asks for.
-        low = least
+        low = needed
         high = top + 1 if found is None else found
         while low < high:
             middle = (low + high) // 2
-            some = _proposed(up_to(middle), _QUICK, any_does=True)
-            low, high = (low, middle) if some.setting else (middle + 1, high)
+            if least(up_to(middle), _QUICK).found is None:
+                low = middle + 1
+            else:
+                high = middle
         found = high if high <= top else None
     if found is None:
         raise up_to(top).why_not("any sizes" if solver == "optimal" else "one size or two")
@@ -357,133 +323,20 @@ def spread(
     if (size * number).sum() != occurring.sum():
         return None
     upper = fitting(limits, size) * number
-    held = filled(occurring, size * number, upper, upper)
-    return None if held is None else Setting(tuple(map(int, size)), tuple(map(int, number)), held)
+    filling = fill(occurring, size * number, upper)
+    if filling.crowded is not None:
+        return None
+    return Setting(tuple(map(int, size)), tuple(map(int, number)), filling.held)
 
 
-# The problem
-
-
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """Counts, and the sizes of buckets that can be filled from them.
-
-    `fit[i, j]` is ⌊f′_i·sizes[j]⌋, and at most `most[j]` buckets of that size can be filled.
-    """
-
-    counts: Ints
-    limits: tuple[Fraction, ...]
-    strict: Ints
-    """The values with the strictest limits first."""
-
-    bound: int
-    sizes: Ints
-    fit: Ints
-    most: Ints
-    fakes: int = 0
-
-    @classmethod
-    def of(cls, counts: Ints, limits: Sequence[Fraction], bound: int, fakes: int = 0) -> "_Problem":
-        bound = min(bound, int(counts.sum()))
-        if len(counts) * bound > _CELLS or int(counts.sum()) * bound >= _LARGEST:
-            raise TooLargeError(
-                f"{plural(len(counts), 'value')} in buckets of up to {plural(bound, 'record')} are "
-                "too many",
-                "give a smaller `largest`",
-            )
-        sizes = np.arange(1, bound + 1)
-        strict = np.array(sorted(range(len(limits)), key=limits.__getitem__), dtype=np.int64)
-        fit = fitting(limits, sizes)
-        whole = cls(counts, tuple(limits), strict, bound, sizes, fit, sizes, fakes)
-        return whole.only(_hideable(fit[counts > 0], sizes, fakes)).part(counts)
-
-    def part(self, counts: Ints) -> "_Problem":
-        """The same for other counts under the same limits."""
-        most = _fillable(counts, self.sizes, self.fit)
-        return replace(self, counts=counts, most=most).only(most > 0)
-
-    def only(self, kept: npt.NDArray[np.bool_] | slice) -> "_Problem":
-        """The same with some of the sizes."""
-        return replace(self, sizes=self.sizes[kept], fit=self.fit[:, kept], most=self.most[kept])
-
-    @property
-    def records(self) -> int:
-        return int(self.counts.sum())
-
-    def why_not(self, sizes: str) -> InfeasibleError:
-        """What prevents a setting with these sizes, for anyone to read."""
-        most = plural(self.bound, "record")
-        if self.fakes and not len(self.sizes):
-            return InfeasibleError(
-                f"with buckets of at most {most}, none leaves {plural(self.fakes, 'value')} that "
-                "it does not hold and could show as a fake",
-                "take fewer fakes, or raise limits",
-            )
-        if _strictest(self.counts, self.limits) > self.bound:
-            reason = f"some value's limit is below 1/{self.bound}, so it fits into no bucket"
-        elif not len(self.sizes):
-            reason = "no bucket can be filled without some value exceeding its limit"
-        else:
-            reason = f"no numbers of buckets of {sizes} hold all records within the limits"
-        return InfeasibleError(
-            f"with buckets of at most {most}, {reason}", "allow larger buckets, or raise limits"
-        )
-
-
-def _any(problem: _Problem) -> Setting:
+def _any(problem: Problem) -> Setting:
     """Some setting, quickly."""
     if _best_pair(problem) is not None:
         return _multi(problem)
-    found = _proposed(problem, _QUICK, any_does=True).setting
+    found = least(problem, _QUICK).found
     if found is None:
         raise problem.why_not("any sizes")
-    return found
-
-
-@dataclass(frozen=True)
-class _Least:
-    """What records lose at least.
-
-    One whose limit asks for buckets of S loses (S − 1)²/S, its part of the loss of one. From this
-    follows how large a bucket of a setting that loses less than another can be.
-    """
-
-    parts: tuple[tuple[Fraction, int], ...]
-    """What a record loses, largest first, and how many lose that."""
-
-    @classmethod
-    def of(cls, counts: Ints, limits: Sequence[Fraction]) -> "_Least":
-        smallest = [-(-limit.denominator // limit.numerator) for limit in limits]
-        found = [
-            (Fraction((size - 1) ** 2, size), count)
-            for size, count in zip(smallest, counts.tolist(), strict=True)
-        ]
-        return cls(tuple(sorted(found, reverse=True)))
-
-    def with_a_bucket_of(self, size: int) -> Fraction:
-        """What any setting loses that has a bucket of at least that size.
-
-        At best it takes those who lose most anyway. It grows with the size, as a larger bucket adds
-        2·size − 1 and spares at most what a record of the strictest limit loses.
-        """
-        loss = Fraction((size - 1) ** 2)
-        left = size
-        for part, count in self.parts:
-            inside = min(count, left)
-            loss = loss + part * (count - inside)
-            left = left - inside
-        return loss
-
-    def reach(self, loss: int) -> int:
-        """The largest size of a bucket in a setting that loses less."""
-        low = 0
-        high = sum(count for _, count in self.parts)
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (
-                (middle, high) if self.with_a_bucket_of(middle) < loss else (low, middle - 1)
-            )
-        return low
+    return _proposal(found)
 
 
 def _checked(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
@@ -493,7 +346,7 @@ def _checked(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
     numbers = [whole(count, "a count", 0) for count in counts]
     if not all(isinstance(limit, Fraction) and 0 < limit <= 1 for limit in limits):
         raise ParameterError("the limit of a value is a fraction above 0 and at most 1")
-    if sum(numbers) >= _LARGEST:
+    if sum(numbers) >= LARGEST:
         raise TooLargeError("there are more records than a bucket setting is computed for")
     return np.array(numbers, dtype=np.int64)
 
@@ -511,47 +364,9 @@ def _eligible(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
         raise InfeasibleError(
             "some value has a larger share of the table than its limit, "
             "so no buckets can keep that limit",
-            "raise the limits of frequent values",
+            "raise the limits of frequent values: `shoal limits` shows the owner which",
         )
     return occurring
-
-
-def _strictest(counts: Ints, limits: Sequence[Fraction]) -> int:
-    """The smallest bucket that may hold a record of any value."""
-    strictest = min(
-        (limit for count, limit in zip(counts, limits, strict=True) if count), default=Fraction(1)
-    )
-    return -(-strictest.denominator // strictest.numerator)
-
-
-def _hideable(fit: Ints, sizes: Ints, fakes: int) -> npt.NDArray[np.bool_]:
-    """Which sizes leave a bucket that many values as fakes, which it may hold and does not.
-
-    It holds its records in as few different values as limits allow: those that may be there most
-    often.
-    """
-    able = (fit > 0).sum(axis=0)
-    none = np.zeros((1, len(sizes)), dtype=np.int64)
-    most_first = -np.sort(-fit, axis=0)
-    held = np.cumsum(np.concatenate((none, most_first)), axis=0)
-    places = held[np.maximum(able - fakes, 0), np.arange(len(sizes))]
-    return np.asarray(places >= sizes, dtype=np.bool_)
-
-
-def _fillable(counts: Ints, sizes: Ints, fit: Ints) -> Ints:
-    """The most buckets of every size that can be filled.
-
-    That is the largest number b with Σ_i min(⌊f′_i·S⌋·b, o_i) ≥ S·b. It holds for 0 and all numbers
-    up to the largest, as the difference of both sides is concave.
-    """
-    low = np.zeros_like(sizes)
-    high = counts.sum() // sizes
-    while (low < high).any():
-        middle = (low + high + 1) // 2
-        holds = np.minimum(fit * middle, counts[:, None]).sum(axis=0) >= sizes * middle
-        low = np.where(holds, middle, low)
-        high = np.where(holds, high, middle - 1)
-    return low
 
 
 # One size and two
@@ -570,7 +385,7 @@ _Parts: TypeAlias = dict[int, tuple[int, Ints]]
 """For every size a number of buckets, and how many of each value they hold."""
 
 
-def _two(problem: _Problem) -> Setting:
+def _two(problem: Problem) -> Setting:
     """The setting of least loss among those with one size or two."""
     best = _best_pair(problem)
     if best is None:
@@ -578,7 +393,7 @@ def _two(problem: _Problem) -> Setting:
     return _setting(_split(problem, best))
 
 
-def _best_pair(problem: _Problem) -> _Pair | None:
+def _best_pair(problem: Problem) -> _Pair | None:
     best: _Pair | None = None
     for single in _singles(problem)[:1]:  # the smaller the size, the smaller the loss
         number = problem.records // int(problem.sizes[single])
@@ -594,7 +409,7 @@ def _best_pair(problem: _Problem) -> _Pair | None:
     return best
 
 
-def _singles(problem: _Problem) -> list[int]:
+def _singles(problem: Problem) -> list[int]:
     """The places of sizes that do alone."""
     alone = (problem.records % problem.sizes == 0) & (
         problem.records // problem.sizes <= problem.most
@@ -602,7 +417,7 @@ def _singles(problem: _Problem) -> list[int]:
     return [int(place) for place in alone.nonzero()[0]]
 
 
-def _pairs(problem: _Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]:
+def _pairs(problem: Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]:
     """The larger sizes, by place, that do together with the one at `first`.
 
     With the numbers of buckets of least loss and that loss, where it is less than `below`. All (b₁,
@@ -647,7 +462,7 @@ def _pairs(problem: _Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]
     return places[able], numbers[:, able], (loss + start * step)[able]
 
 
-def _split(problem: _Problem, pair: _Pair) -> _Parts:
+def _split(problem: Problem, pair: _Pair) -> _Parts:
     """Which values go where.
 
     As many as fit into the small buckets, then those back that these have no room for. Values with
@@ -676,7 +491,7 @@ def _setting(parts: _Parts, gap: float | None = None) -> Setting:
     )
 
 
-def _smallest_of_two(problem: _Problem) -> int | None:
+def _smallest_of_two(problem: Problem) -> int | None:
     """The smallest of the larger sizes of all pairs that do, and of the sizes that do alone."""
     best = min(_singles(problem), default=len(problem.sizes))
     first = 0
@@ -690,7 +505,7 @@ def _smallest_of_two(problem: _Problem) -> int | None:
 # Several
 
 
-def _multi(problem: _Problem) -> Setting:
+def _multi(problem: Problem) -> Setting:
     """Two sizes, and each part that they make split again as long as that lowers the loss."""
     best = _best_pair(problem)
     if best is None:
@@ -712,226 +527,37 @@ def _multi(problem: _Problem) -> Setting:
 # Any
 
 
-@dataclass(frozen=True)
-class _Precision:
-    """How far from the least loss HiGHS may stop, and how long it may take."""
-
-    gap: float
-    seconds: float
-
-
-_QUICK = _Precision(1.0, _SECONDS)
-"""Enough to find out whether any setting is possible."""
-
-
 def _optimal(
-    problem: _Problem,
-    precision: _Precision,
+    problem: Problem,
+    precision: Precision,
     others: Sequence[Setting] = (),
     beyond: float = inf,
 ) -> Setting:
     """The least loss of all settings, up to a gap, or what is best when time is up.
 
-    `others` are better at times, when the gap is wide or time was up; `beyond` is what settings
-    with other sizes than the problem has lose at least, if those are allowed.
+    `others` are settings that are known; `beyond` is what settings with larger buckets than the
+    problem has lose at least, if those are allowed.
     """
-    proposal = _proposed(problem, precision)
     settings = list(others)
-    if proposal.setting:
-        settings.append(proposal.setting)
     if not others and _best_pair(problem) is not None:
         settings.append(_multi(problem))
+    known = min((setting.loss for setting in settings), default=None)
+    outcome = least(problem, precision, known)
+    if outcome.found is not None:
+        settings.append(_proposal(outcome.found))
     if not settings:
         sizes = "any sizes"
-        if not proposal.finished:
+        if not outcome.finished:
             sizes = f"any sizes that were found in {precision.seconds:g} seconds"
         raise problem.why_not(sizes)
     best = min(settings, key=lambda setting: setting.loss)
-    bound = min(proposal.bound, beyond)
+    bound = min(outcome.bound, beyond)
     gap = max(0.0, 1 - bound / best.loss) if best.loss else 0.0
     return replace(best, gap=gap)
 
 
-@dataclass(frozen=True)
-class _Proposal:
-    """What HiGHS found, its lower bound of the loss, and whether it ended with a valid setting."""
-
-    setting: Setting | None
-    bound: float
-    finished: bool
-
-
-def _proposed(problem: _Problem, precision: _Precision, any_does: bool = False) -> _Proposal:
-    """An integer program in the numbers of buckets, solved by HiGHS and filled in integers.
-
-    Only these numbers are whole: if they allow any way to fill the buckets, they allow one in whole
-    records.
-    """
-    program = _Program.of(problem)
-    if program is None:
-        return _Proposal(None, 0.0, True)  # some value fits nowhere
-    sizes = problem.sizes
-    many = len(problem.sizes)
-    result = program.solved(precision, any_does=any_does)
-    bound = max(0.0, result.get("mip_dual_bound") or 0.0)
-    if result.x is None:
-        return _Proposal(None, 0.0, result.status == _NONE)
-    numbers = np.rint(result.x[:many]).astype(np.int64)
-    near = np.zeros((program.kinds, many), dtype=np.int64)
-    near[program.row, program.column] = np.maximum(result.x[many:], 0)
-    used = numbers > 0
-    held = None
-    if (numbers >= 0).all() and (sizes * numbers).sum() == problem.records:
-        held = filled(
-            problem.counts,
-            (sizes * numbers)[used],
-            (problem.fit * numbers)[:, used],
-            near[program.kind][:, used],
-        )
-    if held is None:
-        return _Proposal(None, bound, False)  # floats were off by a record
-    return _Proposal(
-        Setting(tuple(sizes[used].tolist()), tuple(numbers[used].tolist()), held),
-        bound,
-        result.status == 0,
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Relaxed:
-    """What is lost at least if numbers of buckets need not be whole, and the sizes used then."""
-
-    bound: float
-    used: npt.NDArray[np.bool_]
-
-
-def _relaxed(problem: _Problem, seconds: float) -> _Relaxed:
-    program = _Program.of(problem)
-    result = None if program is None else program.solved(_Precision(0.0, seconds), whole=False)
-    if result is None or result.status != 0:
-        return _Relaxed(0.0, np.zeros(len(problem.sizes), dtype=np.bool_))
-    return _Relaxed(max(0.0, float(result.fun)), result.x[: len(problem.sizes)] > _SOME)
-
-
-@dataclass(frozen=True, eq=False)
-class _Program:
-    """The program of a problem: numbers of buckets of every size, and the records they hold.
-
-    Values that occur equally often under equal limits share their variables, as the mean of what
-    they do is possible too.
-    """
-
-    sizes: Ints
-    most: Ints
-    counts: Ints
-    times: Ints
-    kind: Ints
-    fit: Ints
-    row: Ints
-    column: Ints
-
-    @classmethod
-    def of(cls, problem: _Problem) -> "_Program | None":
-        alike, kind, times = np.unique(
-            np.column_stack((problem.counts, problem.fit)),
-            axis=0,
-            return_inverse=True,
-            return_counts=True,
-        )
-        counts = alike[:, 0]
-        fit = alike[:, 1:]
-        if not np.all(fit.any(axis=1) | (counts == 0)):
-            return None
-        row, column = fit.nonzero()
-        return cls(problem.sizes, problem.most, counts, times, kind.reshape(-1), fit, row, column)
-
-    @property
-    def kinds(self) -> int:
-        return len(self.counts)
-
-    def solved(self, precision: _Precision, *, whole: bool = True, any_does: bool = False) -> Any:
-        """HiGHS's result, with `whole` numbers of buckets or any.
-
-        The first that does if any does.
-        """
-        try:
-            from scipy.optimize import Bounds, LinearConstraint, milp
-            from scipy.sparse import csr_array, diags_array, eye_array, hstack
-        except ImportError:
-            raise ShoalError(
-                "needs SciPy",
-                "install it with: pip install 'shoal[buckets]'",
-                option="solver",
-                given="'optimal'",
-            ) from None
-        sizes, row, column = self.sizes, self.row, self.column
-        many = len(sizes)
-        cells = len(row)
-        cell = np.arange(cells)
-        limited = csr_array((-self.fit[row, column], (cell, column)), shape=(cells, many))
-        inside = csr_array((self.times[row], (column, cell)), shape=(many, cells))
-        placed = csr_array((np.ones(cells), (row, cell)), shape=(self.kinds, cells))
-        none = csr_array((self.kinds, many))
-        return milp(
-            np.concatenate((np.zeros(many) if any_does else (sizes - 1.0) ** 2, np.zeros(cells))),
-            integrality=np.repeat((int(whole), 0), (many, cells)),
-            bounds=Bounds(0, np.concatenate((self.most, self.counts[row]))),
-            constraints=[
-                LinearConstraint(hstack([limited, eye_array(cells)]), -np.inf, 0),
-                LinearConstraint(hstack([diags_array(-sizes.astype(np.float64)), inside]), 0, 0),
-                LinearConstraint(hstack([none, placed]), self.counts, self.counts),
-            ],
-            options={"mip_rel_gap": precision.gap, "time_limit": precision.seconds},
-        )
-
-
-def filled(counts: Ints, room: Ints, upper: Ints, near: Ints) -> Ints | None:
-    """How many of each value go into buckets of each size: all, and at most `upper`.
-
-    None if that is impossible. A maximal flow by augmenting paths, in integers, from what is
-    `near`.
-    """
-    held = np.zeros_like(upper)
-    for j in range(len(room)):
-        allowed = np.minimum(near[:, j], upper[:, j])
-        wanted = np.minimum(allowed, counts - held.sum(axis=1))
-        held[:, j] = np.diff(np.minimum(wanted.cumsum(), room[j]), prepend=0)
-    while (left := counts - held.sum(axis=1)).any():
-        path = _path(left, room - held.sum(axis=0), upper - held, held)
-        if path is None:
-            return None
-        amount, steps = path
-        for value, out, into in steps:
-            held[value, into] += amount
-            if out is not None:
-                held[value, out] -= amount
-    return held
-
-
-def _path(
-    left: Ints, room: Ints, free: Ints, held: Ints
-) -> tuple[int, list[tuple[int, int | None, int]]] | None:
-    """How one more record finds a place: value by value the size it leaves and the one it enters.
-
-    It leaves none at first.
-    """
-    came: dict[int, tuple[int, int | None, int]] = {}
-    steps: list[tuple[int | None, Ints]] = [(None, np.minimum(left[:, None], free))]
-    for out, movable in steps:  # breadth first: there will be more
-        value = movable.argmax(axis=0)
-        for into in range(len(room)):
-            amount = int(movable[value[into], into])
-            if not amount or into in came:
-                continue
-            came[into] = (int(value[into]), out, amount)
-            if room[into]:
-                path = [(into, came[into])]
-                while (before := path[-1][1][1]) is not None:
-                    path.append((before, came[before]))
-                smallest = min(int(room[into]), *(step[2] for _, step in path))
-                return smallest, [(step[0], step[1], place) for place, step in path]
-            steps.append((into, np.minimum(held[:, [into]], free)))
-    return None
+def _proposal(found: Found) -> Setting:
+    return Setting(tuple(found.sizes.tolist()), tuple(found.numbers.tolist()), found.held)
 
 
 # Anatomy
@@ -942,7 +568,7 @@ def _anatomy(counts: Ints, limits: Sequence[Fraction]) -> Setting:
 
     1/l is at most any limit.
     """
-    least = _strictest(counts, limits)
+    least = strictest(counts, limits)
     records = int(counts.sum())
     number = records // least
     if int(counts.max()) > number:

@@ -53,14 +53,19 @@ def by_curve(rows: Counts, trees: Sequence[Hierarchy]) -> Runs:
     of its column each still has to tell apart, and read as a Gray code, in which neighbours differ
     by one bit.
     """
-    bits = [(share, column, bit) for column, tree in enumerate(trees) for share, bit in _bits(tree)]
-    bits.sort(key=lambda one: (-one[0], one[1]))  # bits of one column stay in their order
-    apart = [np.zeros(len(tree.maps[0]), dtype=np.int64) for tree in trees]
+    bits = []
+    for column, tree in enumerate(trees):
+        bits += [(share, column, bit) for share, bit in _bits(tree)]
+    # The sort is stable, so bits of one column stay in their order.
+    bits.sort(key=lambda one: (-one[0], one[1]))
+    # What each leaf of a column adds to the key of a row: its bits, at the places they got.
+    keys_of_leaves = [np.zeros(len(tree.maps[0]), dtype=np.int64) for tree in trees]
     for place, (_, column, bit) in enumerate(bits[:_BITS]):
-        apart[column] |= bit << (_BITS - 1 - place)
+        keys_of_leaves[column] |= bit << (_BITS - 1 - place)
     key = np.zeros(rows.distinct, dtype=np.int64)
-    for own, leaves in zip(apart, rows.codes, strict=True):
-        key |= own.take(leaves)
+    for key_of_leaf, leaves in zip(keys_of_leaves, rows.codes, strict=True):
+        key |= key_of_leaf.take(leaves)
+    # From a Gray code to its place: each bit becomes the parity of itself and all above it.
     for shift in (1, 2, 4, 8, 16, 32):
         key ^= key >> shift
     along = np.argsort(key, kind="stable")
@@ -75,8 +80,11 @@ def _bits(tree: Hierarchy) -> Iterator[tuple[Fraction, Ints]]:
     least = Fraction(1)
     for wide, fine in zip(tree.maps[:0:-1], tree.maps[-2::-1], strict=True):
         fine = fine.astype(np.int64)
-        child = fine - fine[np.searchsorted(wide, wide)]  # leaves are in tree order
-        share = Fraction(int((np.bincount(wide) ** 2).sum()), len(wide) ** 2)
+        # Leaves are in tree order, so the first leaf of a value is in its first child.
+        first_child = fine[np.searchsorted(wide, wide)]
+        child = fine - first_child
+        covered = np.bincount(wide)
+        share = Fraction(int((covered**2).sum()), len(wide) ** 2)
         for place in range(int(child.max()).bit_length() - 1, -1, -1):
             least = min(least, share)
             yield least, (child >> place) & 1
@@ -119,11 +127,24 @@ class _Pieces:
     def lengths(self) -> Ints:
         return np.diff(self.starts, append=len(self.row))
 
+    def people(self) -> Ints:
+        """How many people every part has."""
+        # `reduceat` does not take an empty list of starts.
+        return np.add.reduceat(self.runs, self.starts) if len(self.starts) else self.starts
+
+    def spans(self) -> Codes:
+        """How far apart the people of every part are, in every column."""
+        if not len(self.starts):
+            return self.places[:, :0]
+        highest = np.maximum.reduceat(self.places, self.starts, axis=1)
+        return highest - np.minimum.reduceat(self.places, self.starts, axis=1)
+
     def some(self, which: Ints) -> "_Pieces":
         """Some of the parts."""
         lengths = self.lengths[which]
         starts = np.cumsum(lengths) - lengths
-        index = np.repeat(self.starts[which] - starts, lengths) + np.arange(int(lengths.sum()))
+        moved = np.repeat(self.starts[which] - starts, lengths)
+        index = moved + np.arange(len(moved))
         rows = self.row.take(index), self.runs.take(index), self.places.take(index, axis=1)
         return _Pieces(*rows, starts, self.number[which], self.low[:, which], self.high[:, which])
 
@@ -141,7 +162,7 @@ def by_splits(rows: Counts, group: int, ends: Sequence[Sequence[Ints]] | None = 
     """The people of some rows (their places in every column), in parts that are alike or a group.
 
     Parts are halved along the column in which they are widest, at a multiple of the group size.
-    Where between two people they part is told by `ends`: for every column the places at which
+    `ends` decides where between two people they part: it has, for every column, the places at which
     values of its hierarchy end, level by level.
     """
     sizes = np.array(rows.cards)
@@ -169,14 +190,10 @@ def _halved(
     parts: _Pieces, sizes: Ints, group: int, bit: int, ends: Sequence[Sequence[Ints]]
 ) -> tuple[_Pieces, _Pieces]:
     """The parts that are done, without places, and the halves of all others, in turn."""
-    starts, places = parts.starts, parts.places
-    total = np.add.reduceat(parts.runs, starts) if len(starts) else starts
-    spans = places[:, :0]
-    if len(starts):
-        spans = np.maximum.reduceat(places, starts, axis=1)
-        spans = spans - np.minimum.reduceat(places, starts, axis=1)
+    total, spans = parts.people(), parts.spans()
+    # A part is done if it has too few people for two groups, or if they are all alike.
     open_ = (total >= 2 * group) & spans.any(axis=0)
-    closed = replace(parts, places=places[:0]).some(np.flatnonzero(~open_))
+    closed = replace(parts, places=parts.places[:0]).some(np.flatnonzero(~open_))
     if not open_.all():
         parts = parts.some(np.flatnonzero(open_))
         total = total[open_]
@@ -185,8 +202,9 @@ def _halved(
         return closed, parts
     starts = parts.starts
     lengths = parts.lengths
-    number = np.arange(len(total))
+    # The column in which a part is widest, as a share of the column's domain.
     axis = (spans / np.maximum(sizes - 1, 1)[:, None]).argmax(axis=0)
+    # The place of every row in that column: columns follow each other in the flat array.
     here = np.arange(len(parts.row))
     along = parts.places.ravel().take(np.repeat(axis * len(here), lengths) + here)
     order = _in_order_within(along, starts, lengths)
@@ -194,7 +212,9 @@ def _halved(
     along = along.take(order)
     # The last row of every left half, whose people may go to both: then it is there twice.
     upto = np.cumsum(runs)
-    goal = np.cumsum(total) - total + (total // group + 1) // 2 * group
+    people_before = np.cumsum(total) - total
+    people_left = (total // group + 1) // 2 * group  # whole groups, half of them rounded up
+    goal = people_before + people_left
     last = np.searchsorted(upto, goal)
     over = upto[last] - goal
     cut = over > 0
@@ -204,23 +224,33 @@ def _halved(
     order = np.insert(order, again + 1, order[again])
     lefts = last + 1 - starts
     lengths = np.stack([lefts, lengths - lefts + cut], axis=1).ravel()
-    lower = parts.high.copy()
-    upper = parts.low.copy()
     before = along[last].astype(np.int64)
     after = along[last + 1 - cut].astype(np.int64)
-    for column, own in enumerate(ends):
-        its = number[axis == column]
-        end = _end_between(before[its], after[its], own)
-        lower[column, its] = end
-        # The same place, if it is cut in two.
-        upper[column, its] = np.minimum(after[its], end + 1)
-    low, high = (
-        np.stack(sides, axis=2).reshape(len(sizes), -1)
-        for sides in ([parts.low, upper], [lower, parts.high])
-    )
+    low, high = _reach_of_halves(parts, axis, before, after, ends)
     halves = np.stack([parts.number, parts.number | (1 << bit)], axis=1).ravel()
     rows = parts.row.take(order), runs, parts.places.take(order, axis=1)
     return closed, _Pieces(*rows, np.cumsum(lengths) - lengths, halves, low, high)
+
+
+def _reach_of_halves(
+    parts: _Pieces, axis: Ints, before: Ints, after: Ints, ends: Sequence[Sequence[Ints]]
+) -> tuple[Codes, Codes]:
+    """How far both halves of every part reach in every column, left and right halves in turn.
+
+    axis: the column in which a part is halved
+    before, after: the last place there of its left half, and the first of its right one
+    """
+    left_high = parts.high.copy()
+    right_low = parts.low.copy()
+    for column, ends_of_values in enumerate(ends):
+        halved = np.flatnonzero(axis == column)
+        end = _end_between(before[halved], after[halved], ends_of_values)
+        left_high[column, halved] = end
+        # The same place, if it is cut in two.
+        right_low[column, halved] = np.minimum(after[halved], end + 1)
+    low = np.stack([parts.low, right_low], axis=2)
+    high = np.stack([left_high, parts.high], axis=2)
+    return low.reshape(len(ends), -1), high.reshape(len(ends), -1)
 
 
 def _end_between(before: Ints, after: Ints, ends: Sequence[Ints]) -> Ints:
@@ -242,7 +272,7 @@ def _end_between(before: Ints, after: Ints, ends: Sequence[Ints]) -> Ints:
 
 
 def _in_order_within(values: Codes, starts: Ints, lengths: Ints) -> Ints:
-    """The places of values, smallest value first, within runs of values from `starts` on."""
+    """The places of values, smallest value first, within runs that begin at `starts`."""
     offset = np.repeat(starts, lengths)
     within = int(lengths.max()).bit_length()
     wide = int(values.max()).bit_length()

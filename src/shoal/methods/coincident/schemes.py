@@ -127,9 +127,11 @@ def _kept(safe: Bools, scheme: Scheme, depth: int, chance: Chance) -> tuple[Ints
     unsafe = int((~safe).sum())
     tree, siblings = shaped(leaves, scheme, depth)
     wanted = tree
-    if scheme == "UU":  # as few as hold all unsafe ones
-        wanted = 0 if not unsafe else max(2, 1 << (unsafe - 1).bit_length())
-    elif scheme == "UA":  # as many as a tree of pairs can have
+    if scheme == "UU":
+        # The smallest tree of pairs that holds all unsafe ones.
+        wanted = max(2, 1 << (unsafe - 1).bit_length()) if unsafe else 0
+    elif scheme == "UA":
+        # The largest tree of pairs.
         wanted = 1 << (leaves.bit_length() - 1) if leaves else 0
     if unsafe <= wanted <= leaves and wanted != tree:
         tree = wanted
@@ -137,7 +139,8 @@ def _kept(safe: Bools, scheme: Scheme, depth: int, chance: Chance) -> tuple[Ints
     enough = unsafe <= tree
     among = np.flatnonzero(safe) if enough else np.arange(leaves)
     kept = np.ones(leaves, dtype=np.bool_)
-    kept[among[chance.choice(len(among), leaves - tree).astype(np.int64)]] = False
+    drawn = chance.choice(len(among), leaves - tree).astype(np.int64)
+    kept[among[drawn]] = False
     left_out = np.zeros(0, dtype=np.int64) if enough else np.flatnonzero(~kept)
     return np.flatnonzero(kept), left_out, siblings
 
@@ -154,9 +157,11 @@ def _climb(
     if halves.shape[1] > 2:
         unsafe = _interleave(halves, group, unsafe, test, leaves)
     for number in siblings:
+        # One unsafe node merges all its siblings.
         merging = np.flatnonzero(unsafe.reshape(-1, number).any(axis=1))
         unsafe = np.zeros(len(unsafe) // number, dtype=np.bool_)
-        unsafe[merging] = ~_joined(halves.reshape(len(unsafe), -1)[merging], group, test, leaves)
+        halves_of_nodes = halves.reshape(len(unsafe), -1)
+        unsafe[merging] = ~_joined(halves_of_nodes[merging], group, test, leaves)
     return unsafe
 
 
@@ -165,20 +170,23 @@ def _interleave(halves: Ints, group: Ints, some: Bools, test: Safe, leaves: int)
 
     Each of two has one half of every leaf. Gives which blocks are unsafe even so.
     """
-    open_ = np.flatnonzero(some)
+    tried = np.flatnonzero(some)
     unsafe = np.zeros(len(halves), dtype=np.bool_)
-    if not len(open_):
+    if not len(tried):
         return unsafe
+    # By block, leaf and side: both groups of a block are tested at once, numbered in turn.
+    by_side = halves[tried].reshape(-1, 3, 2)
     mixed = np.full(2 * leaves, -1, dtype=np.int64)
-    two = halves[open_].reshape(-1, 3, 2)
     for side in (0, 1):
-        mixed[two[:, :, side]] = (2 * np.arange(len(open_)) + side)[:, None]
-    good = test(mixed, 2 * len(open_)).reshape(-1, 2).all(axis=1)
+        numbers = 2 * np.arange(len(tried)) + side
+        mixed[by_side[:, :, side]] = numbers[:, None]
+    both_safe = test(mixed, 2 * len(tried)).reshape(-1, 2).all(axis=1)
     for side in (0, 1):
-        fine = two[good][:, :, side]
-        group[fine] = fine[:, :1] + leaves  # numbers that no group of whole leaves has
-    still = open_[~good]
-    unsafe[still] = ~_joined(halves[still], group, test, leaves)
+        members = by_side[both_safe][:, :, side]
+        # Numbers that no group of whole leaves has.
+        group[members] = members[:, :1] + leaves
+    rest = tried[~both_safe]
+    unsafe[rest] = ~_joined(halves[rest], group, test, leaves)
     return unsafe
 
 

@@ -639,4 +639,9 @@ ENTRY = Entry(
         "the input record by record; train what you need on the release, and test that on records "
         "of your own"
     ),
+    not_compared="its rows are parts of records, each with the columns of one group",
+    not_attacked=(
+        "differential privacy holds against someone who knows the algorithm and all other records, "
+        "which is proven (docs: proofs/columns)"
+    ),
 )

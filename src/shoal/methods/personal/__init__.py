@@ -3,7 +3,7 @@
 After Fouad, Elbassioni and Bertino (2012), whose claim of differential privacy does not hold and is
 not made here. `models` says what risk and utility are, `crowds` counts people, and each solver
 (`exact`, `genetic`, `lagrangian`, `relaxed`) chooses nodes. The promise is about the risk as it is
-counted; someone who knows the algorithm may infer more (`shoal.attack.personal` measures it).
+counted; someone who knows the algorithm may infer more (`recognition` measures it).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from shoal.arguments import keep, typed, typed_but
 from shoal.chance import Chance
 from shoal.counts import Counts
+from shoal.data.commitments import KEY_BYTES, OpenedTable, commitment
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.people import require_once
 from shoal.data.schema import Schema
@@ -38,6 +39,7 @@ from shoal.methods.personal.models import (
     Worth,
     by_column,
 )
+from shoal.methods.personal.recognition import Recognition, is_free, recognition
 from shoal.privacy.promises import LowestRisk, Promise
 from shoal.releases.certificate import certify
 from shoal.releases.facts import Facts
@@ -49,6 +51,8 @@ __all__ = ["People", "Personal", "Solver", "Wish"]
 
 Solver = Literal["exact", "genetic", "lagrangian", "relaxed"]
 SOLVERS = ("exact", "genetic", "lagrangian", "relaxed")
+EFFORT = 1000
+"""Linear programs, or passes over everyone, unless another number is given."""
 KNOWN = 20_000
 """Nodes of a lattice up to which a heuristic also says what the lowest risk would have been."""
 
@@ -59,7 +63,9 @@ class PersonalFacts(Facts):
     """The mean and the highest risk, the share of the utility kept, and how many nodes are in use.
 
     `lowest_risk` is the mean risk that the exact solver reaches, where another was asked for and
-    that can be known.
+    that can be known. `seen` is what someone makes of the release who knows the algorithm, where
+    that does not take another search by a heuristic. `register_key` opens the commitment to the
+    register, which is on the certificate.
     """
 
     risk: float
@@ -67,6 +73,8 @@ class PersonalFacts(Facts):
     utility: float
     nodes: int
     lowest_risk: float | None = None
+    seen: Recognition | None = None
+    register_key: str | None = None
 
     def figures(self) -> Iterator[str]:
         lowest = ""
@@ -76,6 +84,13 @@ class PersonalFacts(Facts):
             f"mean risk {self.risk:.3g}{lowest}, highest {self.highest:.3g}; "
             f"{percent(self.utility)} of the utility kept"
         )
+        if self.seen is not None and self.records:
+            yield str(self.seen)
+        if self.register_key is not None:
+            yield (
+                f"key of the register's commitment: {self.register_key} (keep it; with the "
+                "register it shows in which one people were counted)"
+            )
 
 
 @typed
@@ -109,9 +124,10 @@ class Personal:
 
     The solver "exact" looks at the whole lattice. For tables too wide for that, "genetic" and
     "relaxed" look for low risks without a promise how low, and "lagrangian" for the largest
-    `pull`/risk + utility^`power`. `effort` is how much they do: nodes counted for all records,
-    linear programs, or passes over everyone. `unit` is the identifying column that says whose rows
-    belong together: one row of each person is drawn, and only that is used.
+    `pull`/risk + utility^`power`. `effort` is how much they do: nodes counted for all records (300
+    for each column unless given), linear programs, or passes over everyone (1,000). `unit` is the
+    identifying column that says whose rows belong together: one row of each person is drawn, and
+    only that is used.
     """
 
     utility: Fraction
@@ -123,7 +139,7 @@ class Personal:
     choice: str | None
     wishes: Mapping[str, Wish]
     register: Table | None
-    effort: int
+    effort: int | None
     pull: Fraction
     power: int
     unit: str | None
@@ -141,7 +157,7 @@ class Personal:
         choice: str | None = None,
         wishes: Mapping[str, Wish] | None = None,
         register: Table | None = None,
-        effort: int = 1000,
+        effort: int | None = None,
         pull: Exact = 1,
         power: int = 1,
         unit: str | None = None,
@@ -178,7 +194,7 @@ class Personal:
             choice=choice,
             wishes={chosen: _weighed(wish, model) for chosen, wish in wishes.items()},
             register=register,
-            effort=whole(effort, "effort"),
+            effort=None if effort is None else whole(effort, "effort"),
             pull=fraction(pull, "pull", 0, above=True),
             power=whole(power, "power", 0),
             unit=unit,
@@ -225,14 +241,20 @@ class Personal:
         nodes = prod(height + 1 for height in people.crowds.heights)
         if self.solver != "exact" and nodes <= KNOWN:
             exactly = replace(people, method=replace(self, solver="exact"))
-
-            def comparing(done: int, total: int, what: str) -> None:
-                job.progress(1, 1, "finding the lowest risk")
-
-            lowest = exactly.solve(job.chance, comparing)
+            lowest = exactly.solve(job.chance, _after(job.progress, "finding the lowest risk"))
             facts = replace(facts, lowest_risk=exactly.facts(lowest).risk)
-        released = lay_out(job.table, people.shown(chosen), people.rows)
-        certificate = certify(job.table, self, job.promise, job.chance, whole=True)
+        if is_free(people) or self.solver == "exact":
+            known = chosen if is_free(people) else None
+            progress = _after(job.progress, "finding who is left")
+            facts = replace(facts, seen=recognition(people, job.chance, progress, known))
+        released = lay_out(job.table, people.shown(people.levels(chosen)), people.rows)
+        derived = {}
+        if self.register is not None:
+            opened = OpenedTable(self.register, job.chance.bytes(KEY_BYTES).hex())
+            kinds = {name: job.table.kind(name) for name in job.table.quasi}
+            derived["register_commitment"] = commitment(opened, kinds)
+            facts = replace(facts, register_key=opened.key)
+        certificate = certify(job.table, self, job.promise, job.chance, derived=derived, whole=True)
         return Release(released, certificate, facts)
 
     def sums(
@@ -248,6 +270,15 @@ class Personal:
             share = self.utility if wish.utility is None else wish.utility
             wanted[chosen] = SensitivityModel(self.model, weights).sum(hierarchies), share
         return Worth(self.measure, self.importance).sum(hierarchies), wanted
+
+
+def _after(progress: Progress, what: str) -> Progress:
+    """Reports of a search that is made for the owner, once the release is chosen."""
+
+    def report(done: int, total: int, searching: str) -> None:
+        progress(1, 1, what)
+
+    return report
 
 
 def _weighed(wish: Wish, model: Sensitivity) -> Wish:
@@ -291,6 +322,9 @@ class People:
     place: npt.NDArray[np.intp]
     """Which row of that it is."""
 
+    choices_shown: bool = False
+    """Whether what people chose is released beside them."""
+
     @classmethod
     def of(cls, method: Personal, table: Table) -> "People":
         """A table by the parameters of a method."""
@@ -309,7 +343,8 @@ class People:
             mine = np.flatnonzero(want == number)
             own, places[mine] = np.unique(everyone[mine], return_inverse=True)
             wanted.append(Wanted.of(sensitivity, utility, share, own))
-        return cls(method, hierarchies, rows, crowds, utility, wanted, want, places)
+        shown = method.choice in others
+        return cls(method, hierarchies, rows, crowds, utility, wanted, want, places, shown)
 
     def solve(self, chance: Chance, progress: Progress) -> list[Chosen]:
         """What the method's solver chooses for every row."""
@@ -335,9 +370,10 @@ class People:
             levels[mine] = chosen.levels[self.place[mine]]
         return levels
 
-    def shown(self, every: Sequence[Chosen]) -> dict[str, tuple[list[str], npt.NDArray[np.int64]]]:
+    def shown(
+        self, levels: npt.NDArray[np.uint8]
+    ) -> dict[str, tuple[list[str], npt.NDArray[np.int64]]]:
         """For every column the texts of all levels, and the place of each row's text among them."""
-        levels = self.levels(every)
         columns = {}
         for column, (name, hierarchy) in enumerate(self.hierarchies.items()):
             texts, shown = hierarchy.texts()
@@ -416,4 +452,6 @@ ENTRY = Entry(
     ),
     public_algorithm=False,
     as_views=AsViews(),
+    trades="risk",
+    attack="people",
 )

@@ -45,6 +45,7 @@ class Alone:
         self._everyone = _packed(np.ones(len(count), dtype=np.bool_))
         self._digits = [_packed(count >> digit & 1 == 1) for digit in range(digits)]
         self._known: dict[tuple[int, int, int], Bits] = {}
+        self._seen: dict[int, int] = {}
 
     def draw(self, chance: Chance, size: int) -> list[int]:
         """Some rows, none twice: the likelier the more risk their people have together.
@@ -108,6 +109,27 @@ class Alone:
         number, place = self.place(row)
         one = self.best.wanted[number].rows[place]
         return [int(codes[one]) for codes in self.crowds.everyone.codes]
+
+    def meeting(self, row: int) -> npt.NDArray[np.uint8]:
+        """For every column the lowest level at which everybody shows the same as a row."""
+        everyone = self.crowds.everyone
+        meeting = np.empty((len(self.heights), everyone.distinct), dtype=np.uint8)
+        columns = zip(self.crowds.hierarchies, self._leaves(row), everyone.codes, strict=True)
+        for column, (hierarchy, leaf, codes) in enumerate(columns):
+            # Who differs at a level differs at all below it.
+            of_leaf = np.zeros(len(hierarchy.maps[0]), dtype=np.uint8)
+            for at_level in hierarchy.maps:
+                of_leaf += at_level != at_level[leaf]
+            meeting[column] = of_leaf[codes]
+        return meeting
+
+    def settled(self, row: int) -> bool:
+        """Whether a row was seen here before with the node that it has now; now it was."""
+        number, place = self.place(row)
+        node = int(self.best.place[number][place])
+        before = self._seen.get(row)
+        self._seen[row] = node
+        return before == node
 
     def risks(self, row: int, nodes: Sequence[Node]) -> Floats:
         """The risk of a row at some nodes, in units."""

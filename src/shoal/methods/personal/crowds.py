@@ -112,9 +112,8 @@ class Crowds:
         """
         both = [np.concatenate(pair) for pair in zip(self.everyone.codes, codes, strict=True)]
         rank = ranks(both, [len(hierarchy.maps[0]) for hierarchy in self.hierarchies])
-        where = np.zeros(self.everyone.distinct, dtype=np.intp)
-        where[rank[: len(where)]] = np.arange(len(where))
-        return where[rank[len(where) :]]
+        # Counts are in the order of their codes, so that a row's rank is its place.
+        return rank[self.everyone.distinct :]
 
     def members(self, node: Node, rows: Index) -> tuple[Index, Index, Index]:
         """The people of the groups of some rows at a node, group by group.

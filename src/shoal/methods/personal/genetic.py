@@ -1,12 +1,14 @@
 """Low risks by a genetic search for all records together, after Section 2.5 of the paper.
 
-Uses `alone`, `crowds` and `exact`. A chromosome is a path: columns in the order in which they
-become finer by a level, from the roots of all down. It ends where it first keeps the utility of a
-record, and levels that this record can spare are taken back: it ends in a frontier node, which
-keeps the utility while none of its immediate generalisations does. Records are drawn by their risk.
-What descends from the path of a record's best node is judged by the record's own risk, and the
-fittest, if it lowers that, is offered to all records: counting a node for all costs some hundred
-times as much as for one. Nothing says how far the risks that are found are from the lowest.
+Uses `alone`, `climbing`, `crowds` and `exact`. A chromosome is a path: columns in the order in
+which they become finer by a level, from the roots of all down. It ends where it first keeps the
+utility of a record, and levels that this record can spare are taken back: it ends in a frontier
+node, which keeps the utility while none of its immediate generalisations does. Records are drawn by
+their risk. The first time a record is drawn with a node, it climbs from there by steps that change
+two columns, which the paper does not have. Then a litter descends from the path of that node, and
+its fittest, judged by the record's own risk, climbs. What lowers the record's risk is offered to
+all records: counting a node for all costs some hundred times as much as for one. Nothing says how
+far the risks that are found are from the lowest; docs/personal.md has what was measured.
 """
 
 from collections.abc import Callable
@@ -18,6 +20,7 @@ from shoal.chance import Chance
 from shoal.lattice import Node
 from shoal.methods.personal import People
 from shoal.methods.personal.alone import Alone
+from shoal.methods.personal.climbing import Climb
 from shoal.methods.personal.crowds import Best, Chosen
 from shoal.methods.personal.exact import refined
 from shoal.methods.personal.models import Ints
@@ -28,6 +31,8 @@ BROOD = 16
 """Records of a generation."""
 LITTER = 24
 """Paths for each of them."""
+NODES = 300
+"""Nodes that are counted for all records, for every column, unless another number is given."""
 PATIENCE = 20
 """Generations in a row that better nothing, after which the search ends; with half of it the risks
 on adult are twice as far from the lowest."""
@@ -41,7 +46,7 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
     Of fewer once generations better nothing.
     """
     best = Best(people.crowds, people.utility, people.wanted)
-    effort = people.method.effort
+    effort = people.method.effort or NODES * len(people.crowds.heights)
     alone = Alone(people, best)
     idle = 0
     while len(best.offered) < effort and idle < PATIENCE:
@@ -49,18 +54,31 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
         if not parents:
             break
         idle += 1
-        for parent, litter in zip(parents, litters(alone, parents, chance), strict=True):
+        settled = [parent for parent in parents if alone.settled(parent)]
+        bred = dict(zip(settled, litters(alone, settled, chance), strict=True))
+        for parent in parents:
             progress(len(best.offered), effort)
-            risks = alone.risks(parent, litter)
-            fittest = int(np.argmin(risks))
-            if risks[fittest] < alone.risk(parent) and len(best.offered) < effort:
-                best.offer(litter[fittest])
+            node, risk = _lowered(alone, parent, bred.get(parent))
+            if risk < alone.risk(parent) and len(best.offered) < effort:
+                best.offer(node)
                 idle = 0
     return refined(best)
 
 
+def _lowered(alone: Alone, parent: int, litter: list[Node] | None) -> tuple[Node, float]:
+    """Where a row climbs to from its own node, or from the fittest of a litter; and the risk."""
+    climb = Climb(alone, parent)
+    if litter is None:
+        return climb.best(alone.node(parent), alone.risk(parent))
+    risks = alone.risks(parent, litter)
+    fittest = int(np.argmin(risks))
+    return climb.best(litter[fittest], float(risks[fittest]))
+
+
 def litters(alone: Alone, parents: list[int], chance: Chance) -> list[list[Node]]:
     """For each of some rows the frontier nodes in which the paths of a litter end, each once."""
+    if not parents:
+        return []
     steps = np.repeat(np.arange(len(alone.heights)), alone.heights)
     order = steps[_paths(alone, parents, steps, chance)]
     worths = np.repeat([alone.worths(row) for row in parents], LITTER, axis=0)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from shoal.chance import Chance
 from shoal.errors import ParameterError
 from shoal.lattice import Node
-from shoal.methods.personal import People
+from shoal.methods.personal import EFFORT, People
 from shoal.methods.personal.crowds import Best, Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import refined
 from shoal.methods.personal.models import Ints, Sum
@@ -78,7 +78,8 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
     sizes = [len(want.rows) for want in best.wanted]
     owner = np.repeat(np.arange(len(sizes)), sizes)
     place = np.concatenate([np.arange(size) for size in sizes])
-    left = method.effort
+    effort = method.effort or EFFORT
+    left = effort
     for drawn in chance.permutation(len(owner)).tolist():
         record, known = best.record(int(owner[drawn]), int(place[drawn]))
         left -= 1
@@ -89,7 +90,7 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
                     best.offer(found.node)
                     left -= found.passes + 1
                     known = found.node
-        progress(method.effort - max(left, 0), method.effort)
+        progress(effort - max(left, 0), effort)
         if left <= 0:
             break
     return refined(best)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from shoal.chance import Chance
 from shoal.errors import ShoalError
 from shoal.lattice import Node
-from shoal.methods.personal import People
+from shoal.methods.personal import EFFORT, People
 from shoal.methods.personal.alone import Alone
 from shoal.methods.personal.crowds import Best, Chosen, Floats
 from shoal.methods.personal.exact import refined
@@ -47,7 +47,7 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
     The programs are those of rows drawn by their risk.
     """
     best = Best(people.crowds, people.utility, people.wanted)
-    effort = people.method.effort
+    effort = people.method.effort or EFFORT
     alone = Alone(people, best)
     done = 0
     idle = 0

@@ -37,8 +37,10 @@ from shoal.methods.method import (
 from shoal.methods.safepub.scores import SCORES, Candidates, candidates
 from shoal.methods.safepub.search import COUNTING, STEPS, ramped, sampled_k, select, walk
 from shoal.privacy.calculus import (
+    AUTO,
     Definition,
     SafePubParameters,
+    chosen_parameters,
     definition_of,
     delta_of,
     per_row,
@@ -51,7 +53,7 @@ from shoal.releases.facts import KeptFacts
 from shoal.releases.layout import grouping, lay_out
 from shoal.releases.release import Release
 
-__all__ = ["SafePub", "SafePubPlan", "drawn", "released_groups"]
+__all__ = ["Choice", "SafePub", "SafePubPlan", "drawn", "released_groups"]
 
 SMALLEST = Fraction(1, 10**6)
 """The smallest ε of a row that is worth a release: with it, one record in a million is drawn."""
@@ -62,13 +64,22 @@ class SafePubPlan:
     """How a table will be released, by the parameters and the schema alone.
 
     candidates: the nodes that may be released
-    parameters: k and β of the anonymisation
+    parameters: k and β of the anonymisation; where β is chosen by a noisy number of records, those
+        for the usual β
     searching: the ε of the search; None if there is only one candidate
     """
 
     candidates: Candidates
     parameters: SafePubParameters
     searching: Epsilon | None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the budget of the search pays for: a node, and the parameters to release it with."""
+
+    node: Node
+    parameters: SafePubParameters
 
 
 @typed
@@ -80,7 +91,8 @@ class SafePub:
     whatever their role; the others are released unchanged.
 
     epsilon, delta: the promise; ε may be "ln(2)"
-    definition: "probabilistic", as in the paper, or "standard", which keeps more records
+    definition: "standard", what (ε, δ) usually means, or "probabilistic", as in the paper, which is
+        stronger and keeps fewer records
     split: the share of ε for the anonymisation; the rest is for the search
     score: what a good release is: granularity, intensity, discernibility, entropy, groups or
         classification
@@ -91,6 +103,9 @@ class SafePub:
     steps: how many steps a walk takes, 300 unless given; a select takes none
     levels: the level of every column with a hierarchy, where they are given: then nothing is spent
         on a search
+    beta: the chance that a record is drawn, 1 − e^−ε unless given; "auto" for the one that is
+        expected to keep most records, by their number
+    records: about how many records there are, where that is public; if not, the search pays for it
     unit: the identifying column that tells whose rows belong together; each person gives at most
         `rows` of them
 
@@ -113,6 +128,8 @@ class SafePub:
     search: Literal["select", "walk"]
     steps: int | None
     levels: Mapping[str, int] | None
+    beta: Fraction | Literal["auto"] | None
+    records: int | None
     unit: str | None
     rows: int
 
@@ -122,7 +139,7 @@ class SafePub:
         self,
         epsilon: Epsilon | Exact,
         delta: Exact,
-        definition: Definition = "probabilistic",
+        definition: Definition = "standard",
         split: Exact = Fraction(9, 10),
         score: str = "granularity",
         importance: Mapping[str, Exact] | None = None,
@@ -132,6 +149,8 @@ class SafePub:
         search: Literal["select", "walk"] = "select",
         steps: int | None = None,
         levels: Mapping[str, int] | None = None,
+        beta: Exact | Literal["auto"] | None = None,
+        records: int | None = None,
         unit: str | None = None,
         rows: int = 1,
     ) -> None:
@@ -141,6 +160,10 @@ class SafePub:
         }
         if steps is not None:
             steps = whole(steps, "steps")
+        if records is not None:
+            records = whole(records, "records")
+        if beta is not None and beta != AUTO:
+            beta = fraction(beta, "beta", 0, 1, above=True, below=True)
         keep(
             self,
             epsilon=Epsilon.of(epsilon),
@@ -156,6 +179,8 @@ class SafePub:
             # Any other search takes no steps.
             steps=(steps or STEPS) if search == "walk" else None,
             levels=levels,
+            beta=beta,
+            records=records,
             unit=unit,
             rows=whole(rows, "rows"),
         )
@@ -181,6 +206,8 @@ class SafePub:
             raise ParameterError(
                 f"is {self.search!r}", "it takes 'select' or 'walk'", option="search"
             )
+        if self.records is not None and self.beta != AUTO:
+            raise ParameterError("is what `beta='auto'` is chosen by", option="records")
         require_bound(self.unit, self.rows, self.definition)
         if self.levels is None and self.split == 1:
             raise ParameterError(
@@ -216,15 +243,28 @@ class SafePub:
         nodes = self._candidates(schema)
         epsilon, delta = per_row(self.epsilon, self.delta, self.rows)
         if nodes.size == 1:
-            return SafePubPlan(nodes, safepub_parameters(epsilon, delta, self.definition), None)
+            if self.beta == AUTO and self.records is None:
+                raise ParameterError(
+                    "'auto' is chosen by the number of records, and without a search nothing pays "
+                    "for it",
+                    "give `records` if their number is public, or a number",
+                    option="beta",
+                )
+            return SafePubPlan(nodes, self._parameters(epsilon, delta), None)
         searching = epsilon * (1 - self.split)
         if searching.bounds()[0] < SMALLEST**2:
             raise ParameterError(
                 f"a `split` of {printed(self.split)} leaves nothing for a search",
                 "give a smaller one, or `levels`",
             )
-        parameters = safepub_parameters(epsilon * self.split, delta, self.definition)
-        return SafePubPlan(nodes, parameters, searching)
+        return SafePubPlan(nodes, self._parameters(epsilon * self.split, delta), searching)
+
+    def _parameters(self, epsilon: Epsilon, delta: Fraction) -> SafePubParameters:
+        """k and β of the anonymisation, as far as they are known before any data is seen."""
+        if self.records is not None:
+            return chosen_parameters(epsilon, delta, self.definition, self.records)
+        beta = None if self.beta == AUTO else self.beta
+        return safepub_parameters(epsilon, delta, self.definition, beta=beta)
 
     def _candidates(self, schema: Schema) -> Candidates:
         """The nodes that may be released."""
@@ -259,19 +299,20 @@ class SafePub:
         Columns with a hierarchy are counted by leaves, others by values.
         """
         plan = self.plan(job.schema)
-        node = self.choose(plan, counts, job.chance, job.progress)
+        choice = self.choose(plan, counts, job.chance, job.progress)
         job.progress(2, 3, "drawing records")
-        sample = drawn(counts, plan.parameters.beta, job.chance)
+        parameters = choice.parameters
+        sample = drawn(counts, parameters.beta, job.chance)
         nodes = plan.candidates
-        rows = released_groups(sample, nodes, node, plan.parameters.k)
-        levels = nodes.levels(node)
+        rows = released_groups(sample, nodes, choice.node, parameters.k)
+        levels = nodes.levels(choice.node)
         certificate = certify(
             job.table,
             self,
             job.promise,
             job.chance,
             levels=levels,
-            derived=self._derived(plan),
+            derived=self._derived(plan, parameters),
         )
         labels = {
             name: (nodes.hierarchies[name].labels[level], rows.column(name))
@@ -284,23 +325,30 @@ class SafePub:
             suppressed=job.rows - rows.total,
             kept=rows.total,
             groups=rows.over(grouping(job.table)).distinct,
-            crowd=_crowd(plan.parameters),
+            crowd=_crowd(parameters),
             loss=granularity_lost(counts.total, rows, nodes.hierarchies, levels),
             concerns=delta_concerns(self.delta, job.rows),
         )
         return Release(released, certificate, facts)
 
-    def choose(self, plan: SafePubPlan, counts: Counts, chance: Chance, progress: Progress) -> Node:
-        """The node to release.
+    def choose(
+        self, plan: SafePubPlan, counts: Counts, chance: Chance, progress: Progress
+    ) -> Choice:
+        """The node to release, and with which parameters.
 
-        The budget pays for a noisy number of records, which sizes the sample, and for the choice.
+        The budget pays for a noisy number of records, which sizes the sample and decides on β where
+        nothing else does, and for the choice of the node.
         """
-        if plan.searching is None:
-            return plan.candidates.low
-        progress(1, 3, "searching the lattice")
         parameters = plan.parameters
+        if plan.searching is None:
+            return Choice(plan.candidates.low, parameters)
+        progress(1, 3, "searching the lattice")
         scale = 1 / (plan.searching * COUNTING).bounds()[0]
         about = counts.total + chance.discrete_laplace(scale)
+        if self.beta == AUTO and self.records is None:
+            parameters = chosen_parameters(
+                parameters.epsilon, parameters.delta, self.definition, max(about, 1)
+            )
         k = sampled_k(parameters.k, parameters.beta, about)
         share = parameters.beta * k / parameters.k
         epsilon = search_epsilon(plan.searching * (1 - COUNTING), share)
@@ -313,18 +361,20 @@ class SafePub:
         nodes, score = plan.candidates, SCORES[self.score]
         if self.search == "walk":
             steps = self.steps or STEPS
-            return walk(nodes, score, sample, ramped(k), epsilon, chance, searching, steps)
-        return select(nodes, score, sample, ramped(k), epsilon, chance, searching)
+            node = walk(nodes, score, sample, ramped(k), epsilon, chance, searching, steps)
+        else:
+            node = select(nodes, score, sample, ramped(k), epsilon, chance, searching)
+        return Choice(node, parameters)
 
-    def _derived(self, plan: SafePubPlan) -> dict[str, Any]:
-        """What follows from the parameters, for the certificate."""
+    def _derived(self, plan: SafePubPlan, parameters: SafePubParameters) -> dict[str, Any]:
+        """What follows from the parameters and the choice, for the certificate."""
         return {
-            "k": plan.parameters.k,
-            "beta": plan.parameters.beta,
-            "epsilon_anonymisation": plan.parameters.epsilon,
+            "k": parameters.k,
+            "beta": parameters.beta,
+            "epsilon_anonymisation": parameters.epsilon,
             "epsilon_search": plan.searching,
-            "delta": plan.parameters.delta,
-            "definition": plan.parameters.definition,
+            "delta": parameters.delta,
+            "definition": parameters.definition,
             "rows": self.rows,
         }
 
@@ -387,17 +437,21 @@ ENTRY = Entry(
     draft=(
         'epsilon = "?"  # how much one row may matter, such as 1 or "ln(2)"',
         'delta = "?"  # the chance that this fails, such as 1e-6; try shoal explain',
-        'definition = "probabilistic"  # or standard: keeps more records',
+        'definition = "standard"  # or probabilistic: stronger, keeps fewer records',
         'score = "granularity"  # what a good release is; others: docs/safepub.md',
         "# importance = { NAME = 3 }  # columns that count more in the score than 1",
         "# ceiling = { NAME = 2 }  # the highest level that a column may be released at",
         '# unit = "NAME"  # whose rows belong together, by an identifying column (for any',
         '# method). Each person gives one row; here it needs definition = "standard"',
-        "# More options (levels, classes, floor, split, …): docs/recipes.md",
+        "# More options (levels, beta, classes, floor, split, …): docs/recipes.md",
     ),
     subset=True,
     generalises="released",
     needs_quasi=False,
+    not_attacked=(
+        "differential privacy holds against someone who knows the algorithm and all other records, "
+        "which is proven (docs: proofs/safepub)"
+    ),
     levels_note=(
         "safepub counts records that agree in all released columns, in a sample, so the groups "
         "of its release differ from these. Levels chosen by looking at this page reveal "

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from math import gcd, prod
+from math import gcd, log, log2, prod
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -35,6 +35,9 @@ GRID = 1 << 16
 
 FINENESS = 1 << 8
 """The importance of a column is one of this many steps."""
+
+FINEST = 1 << 29
+"""What no record's information is above as a whole number: the larger, the finer it is rounded."""
 
 EXACT = 1 << 53
 """Integers up to this are exact as floats."""
@@ -326,6 +329,52 @@ class IntensityScore(GranularityScore):
         return np.full(tree.cardinality(level), below)
 
 
+@dataclass(frozen=True)
+class EntropyScore:
+    """Σ over records and columns of the information of a value: what its being there tells.
+
+    Of n sampled records F have the value. Its information is 1/F + 1/(F + 1) + … + 1/(n − 1), which
+    is close to ln(n/F), and at most that of one of as many equally frequent values as the column
+    can have.
+    """
+
+    name: ClassVar[str] = "entropy"
+
+    def spread(self, nodes: Candidates, k: int) -> Fraction:
+        one, most = self._most(nodes)
+        moved = [
+            nodes.importance[name] * 2 * (information + one)
+            for name, information in most.items()
+            if information
+        ]
+        # Where no value is worth anything, no record moves a score: any spread will do.
+        return Fraction(max(sum(moved), 1))
+
+    def on(self, nodes: Candidates, sample: Counts, k: int) -> Scores:
+        one, most = self._most(nodes)
+        rollup = nodes.rollup(sample)
+        records = int(rollup.total)
+        _require_exact(records * FINEST)
+        steps = one // np.arange(1, max(records, 1), dtype=np.int64)
+        # For F from 1 on, the sum of the steps before it.
+        summed = np.concatenate(([0, 0], np.cumsum(steps)))
+
+        def information(j: int, level: int) -> Floats:
+            name = nodes.names[j]
+            frequency = rollup.marginal(rollup.axes.index(j), level).astype(np.int64)
+            told = np.minimum(summed[records] - summed[frequency], most.get(name, 0))
+            return (told * nodes.importance.get(name, 0)).astype(np.float64)
+
+        return _Columnwise.on(nodes, rollup, k, Fraction(1), information)
+
+    def _most(self, nodes: Candidates) -> tuple[int, dict[str, int]]:
+        """The number that stands for 1, and the most that a value of each column may tell."""
+        logarithms = {name: log(tree.leaves) for name, tree in nodes.hierarchies.items()}
+        together = sum(nodes.importance[name] * each for name, each in logarithms.items())
+        one = 1 << int(log2(FINEST / max(together, 1)))
+        return one, {name: int(one * each) for name, each in logarithms.items()}
+
+
 def _occurring(rollup: Rollup, j: int, level: int, gains: Sequence[Gains] | None) -> Floats:
     """The gains of those codes that occur."""
     codes = rollup.real[rollup.axes.index(j)][level]
@@ -393,33 +442,6 @@ class DiscernibilityScore:
             kept = ramp(cells.sizes, k)
             alike = float((kept * cells.sizes).sum())
             return rollup.total * float(kept.sum()) - alike
-
-        return _NodeByNode(nodes, Fraction(1, max(int(rollup.total), 1)), rollup, score)
-
-
-@dataclass(frozen=True)
-class EntropyScore:
-    """How varied columns are: Σ over columns and values of Φ · (1 − Φ / n).
-
-    Φ is Σ φ(size) over the value's groups.
-    """
-
-    name: ClassVar[str] = "entropy"
-
-    def spread(self, nodes: Candidates, k: int) -> Fraction:
-        return Fraction(4 * sum(nodes.importance.values()))
-
-    def on(self, nodes: Candidates, sample: Counts, k: int) -> Scores:
-        rollup = nodes.rollup(sample)
-        importance = [nodes.importance.get(nodes.names[j], 0) for j in rollup.axes]
-        _require_exact(rollup.total**2 * sum(importance))
-
-        def score(cells: Cells) -> float:
-            kept = cells.marginals(ramp(cells.sizes, k))
-            return sum(
-                weight * float((values * (rollup.total - values)).sum())
-                for weight, values in zip(importance, kept, strict=True)
-            )
 
         return _NodeByNode(nodes, Fraction(1, max(int(rollup.total), 1)), rollup, score)
 

@@ -96,7 +96,9 @@ class BucketsClaim:
     """Block by block; None if the certificate does not say them so."""
 
     gap_reached: object
+    has_sizes_searched: bool
     sizes_searched: object
+    """The largest size that was searched. Left out where no larger one could be better."""
 
     @property
     def column(self) -> str:
@@ -127,7 +129,8 @@ def parse(claims: Claims) -> BucketsClaim:
         has_odds=odds is not None,
         odds=_parse_odds(odds),
         gap_reached=derived.part.get("gap_reached", 0.0),
-        sizes_searched=derived.part.get("sizes_searched", 1),
+        has_sizes_searched="sizes_searched" in derived.part,
+        sizes_searched=derived.part.get("sizes_searched"),
     )
 
 
@@ -158,7 +161,7 @@ def derivation(record: BucketsClaim) -> Iterator[str]:
     searched = record.sizes_searched
     if type(gap) is not float or not 0 <= gap <= 1:
         yield "the gap of the bucket sizes is not a share"
-    if type(searched) is not int or searched < 1:
+    if record.has_sizes_searched and (type(searched) is not int or searched < 1):
         yield "the largest bucket size that was searched is not a whole number above 0"
     yield from _column_faults(record)
     if record.claims.levels:
@@ -434,6 +437,13 @@ def trusted(record: BucketsClaim, hierarchies: Mapping[str, Hierarchy]) -> Itera
             )
         yield OpenEnd("the odds by which fakes were drawn", (("derived", "fake_odds"),))
     yield OpenEnd("how near the bucket sizes are to the best ones", (("derived", "gap_reached"),))
+    if record.has_sizes_searched:
+        place = ("derived", "sizes_searched")
+        yield OpenEnd("that bucket sizes were searched up to the one stated", (place,))
+    elif record.solver == "two" and record.largest is None:
+        yield OpenEnd(
+            "that every bucket size that could be better was searched, as no largest one is stated"
+        )
 
 
 def free(record: BucketsClaim) -> Iterator[str]:

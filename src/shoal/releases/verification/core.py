@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.arguments import typed
+from shoal.data.commitments import OpenedTable, commitment
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import FileError, ShoalError, listed
 from shoal.releases.certificate import Certificate
@@ -36,6 +37,9 @@ from shoal.releases.verification.reading import (
 from shoal.releases.verification.words import NOT_VALID, named, on_one_line, word
 
 __all__ = ["Verdict", "unchecked", "verify"]
+
+COMMITMENT = "register_commitment"
+"""Where a certificate has what commits to a register."""
 
 _ROLES = {
     "quasi": "quasi-identifying",
@@ -69,11 +73,13 @@ def verify(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     *,
     recipe: str | None = None,
+    register: OpenedTable | None = None,
 ) -> Verdict:
     """What does not hold about a certificate and its table, one line each; empty if all is well.
 
     With `hierarchies` of generalised columns, released values are also looked up among the labels
-    of their levels. With the digest of a `recipe`, the certificate must not name another. What the
+    of their levels. With the digest of a `recipe`, the certificate must not name another. With
+    a `register` and the key to it, people must have been counted in that one. What the
     files alone cannot show is passed over, and listed in the verdict. Whatever the files are, the
     answer is a verdict.
     """
@@ -84,7 +90,7 @@ def verify(
         paper = read_certificate(Path(certificate))
         if recipe is not None and paper.recipe not in (None, recipe):
             verdict.append("the recipe is not the one that was followed: their digests differ")
-        examination = Examination.of(paper, hierarchies or {})
+        examination = Examination.of(paper, hierarchies or {}, register)
         # One by one, so that faults found before an error stay.
         for fault in examination.faults(Path(released)):
             verdict.append(fault)
@@ -133,12 +139,18 @@ class Examination:
     claims: Claims
     check: MethodCheck[Any]
     hierarchies: Mapping[str, Hierarchy]
+    register: OpenedTable | None = None
     unsettled: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> "Examination":
+    def of(
+        cls,
+        paper: Certificate,
+        hierarchies: Mapping[str, Hierarchy],
+        register: OpenedTable | None = None,
+    ) -> "Examination":
         require_known(paper)
-        return cls(read_claims(paper), CHECKS[paper.method], hierarchies)
+        return cls(read_claims(paper), CHECKS[paper.method], hierarchies, register)
 
     # Faults, in the order in which they are looked for
 
@@ -161,6 +173,7 @@ class Examination:
         yield from variant_faults(self.claims, self.check.variant(record))
         yield from self._completeness_faults(record)
         yield from self.check.derivation(record)
+        yield from self._register_faults()
         # Tables are read last: a digest is compared before a reader sees a byte.
         contents = self._read_files(path)
         changed = list(self._changed(contents))
@@ -176,6 +189,21 @@ class Examination:
             yield "the certificate says that no record was left out, though some may be"
         if whole and not stated:
             yield "the certificate says that records were left out, which its method does not do"
+
+    def _register_faults(self) -> Iterator[str]:
+        """Whether the register that is given is the one that people were counted in."""
+        if self.register is None:
+            return
+        claimed = self.claims.certificate.derived.get(COMMITMENT)
+        if claimed is None:
+            yield "a register is given, and the certificate does not commit to any"
+            return
+        kinds = {name: self.claims.kind(name) for name in self.claims.quasi}
+        absent = [name for name in kinds if name not in self.register.table.names]
+        if absent:
+            yield f"the register has no column {listed(absent)}"
+        elif commitment(self.register, kinds) != claimed:
+            yield "the register or its key is not the one that the certificate commits to"
 
     def _read_files(self, path: Path) -> dict[str | None, bytes]:
         """The contents of all tables by name; that of the first is None."""
@@ -269,6 +297,9 @@ class Examination:
             # Methods that bound rows have words of their own for it.
             yield OpenEnd(f"that each value of {claims.unit!r} gave one row, drawn by chance")
         yield from self.check.trusted(record, self.hierarchies)
+        if COMMITMENT in claims.certificate.derived and self.register is None:
+            words = "which register people were counted in: it is shown by the register and its key"
+            yield OpenEnd(words, (("derived", COMMITMENT),))
         yield from self._open_levels()
         parameters = claims.certificate.parameters
         free = [name for name in self.check.free(record) if name in parameters]

@@ -4,6 +4,7 @@ Uses `labels`.
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -51,6 +52,9 @@ class PersonalClaim:
     promised_choices: Mapping[str, str]
     counted_in: str
     has_register: bool
+    commitment: object
+    """That to the register; None if there is none."""
+
     importance: Mapping[str, Fraction]
 
     @property
@@ -75,6 +79,7 @@ def parse(claims: Claims) -> PersonalClaim:
         promised_choices={name: promise.text(name) for name in _CHOICES},
         counted_in=promise.text("counted_in"),
         has_register=given.part["register"] is not None,
+        commitment=claims.certificate.derived.get("register_commitment"),
         importance={name: number(weight) for name, weight in importance.items()},
     )
 
@@ -108,6 +113,14 @@ def derivation(record: PersonalClaim) -> Iterator[str]:
     same_choices = record.promised_choices == record.choices
     if not same_choices or record.counted_in != counted_in or record.utility != least:
         yield "the promise is not that of the parameters"
+    if record.has_register != (record.commitment is not None):
+        yield "a commitment to a register belongs to a certificate that names one, and only there"
+    elif record.has_register and not _is_digest(record.commitment):
+        yield "the commitment to the register is not a digest"
+
+
+def _is_digest(given: object) -> bool:
+    return isinstance(given, str) and re.fullmatch("[0-9a-f]{64}", given) is not None
 
 
 def released(record: PersonalClaim, tables: ReleasedTables) -> Iterator[str]:
@@ -201,4 +214,5 @@ CHECK = MethodCheck(
     trusted=trusted,
     free=free,
     whole=lambda record: True,
+    derived="register_commitment",
 )

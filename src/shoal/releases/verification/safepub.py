@@ -41,7 +41,12 @@ from shoal.releases.verification.words import NOT_TAKEN
 __all__ = ["CHECK", "Sampling"]
 
 _GRAIN = Fraction(1, 1 << 64)
-"""β is a multiple of it."""
+"""β is a multiple of it, unless it is given."""
+
+_STEP = Fraction(1, 20)
+"""One of whose multiples β is where it is chosen by the number of records."""
+
+_AUTO = "auto"
 
 _SCORES = ("granularity", "intensity", "discernibility", "entropy", "groups", "classification")
 
@@ -64,6 +69,11 @@ class Sampling:
         """1 − e^−ε, rounded down."""
         return 1 - 1 / self.epsilon.power(self._digits)[0]
 
+    @property
+    def is_usual(self) -> bool:
+        """Whether β is at most 1 − e^−ε, so that a record less never reveals too much."""
+        return self.beta <= self.largest_beta
+
     @cached_property
     def last_size(self) -> int:
         """A group size at or above which nothing that reveals too much has a probability above δ.
@@ -73,18 +83,72 @@ class Sampling:
         """
         rest = (1 - self.beta) / self.epsilon.power(self._digits)[0]
         with precision(self._digits):
+            return self._first_size(as_decimal(1 - rest), -as_decimal(self.delta).ln())
+
+    @cached_property
+    def last_size_with_less(self) -> int:
+        """The same for a record less: there it is at most γ/(1 − β)·e^(−nD)."""
+        rest = (1 - self.beta) * self.epsilon.power(self._digits)[0]
+        with precision(self._digits):
             gamma = as_decimal(1 - rest)
-            gained = gamma * (gamma / as_decimal(self.beta)).ln()
-            divergence = gained - as_decimal(rest) * self.epsilon.value(self._digits)
-            size = -as_decimal(self.delta).ln() / divergence
-            return int(size * (1 + Decimal("1e-20"))) + 1
+            most = gamma / as_decimal(1 - self.beta)
+            return self._first_size(gamma, (most / as_decimal(self.delta)).ln())
+
+    def _first_size(self, gamma: Decimal, needed: Decimal) -> int:
+        """The first n with nD of at least what is needed, D being the divergence of γ from β."""
+        beta = as_decimal(self.beta)
+        drawn = gamma * (gamma / beta).ln()
+        left = (1 - gamma) * ((1 - gamma) / (1 - beta)).ln()
+        size = needed / (drawn + left)
+        return max(int(size * (1 + Decimal("1e-20"))) + 1, 1)
 
     def can_be_summed(self, k: int) -> bool:
-        """Whether the sum by which k is checked is short enough."""
-        return self.last_size - k <= MOST_STEPS
+        """Whether the sums by which k is checked are short enough."""
+        sizes = [self.last_size]
+        if not self.is_usual:
+            sizes.append(self.last_size_with_less)
+        return max(sizes) - k <= MOST_STEPS
 
     def keeps(self, k: int) -> bool:
-        """Whether suppressing groups below k keeps (ε, δ).
+        """Whether suppressing groups below k keeps (ε, δ), in both orders of neighbours."""
+        return self._keeps_with_more(k) and (self.is_usual or self._keeps_with_less(k))
+
+    def _keeps_with_less(self, k: int) -> bool:
+        """Whether a record less never reveals too much; for the standard definition.
+
+        With γ = 1 − (1 − β)e^ε a count below γn does, and so may that nothing is seen. With i the
+        first count that is at least k and γn, P[X_n−1 < i] − e^ε P[X_n < i] ≤ δ is asked for, for
+        every n: lemma 6 of docs/proofs/safepub.md.
+        """
+        low, _ = self.epsilon.power(self._digits)
+        # 1 − γ, rounded down where it is irrational.
+        over, under = ((1 - self.beta) * low).as_integer_ratio()
+        with precision(self._digits):
+            drawn = as_decimal(self.beta)
+            left = as_decimal(1 - self.beta)
+            growth = as_decimal(low)
+            limit = as_decimal(self.delta * (1 + CLEARLY))
+            i = k
+            # P[X_n = i − 1] and P[X_n < i], for n = i = k.
+            term = k * drawn ** (k - 1) * left
+            below = 1 - drawn**k
+            for n in range(k, self.last_size_with_less):
+                # ⌈γn⌉
+                first = n - over * n // under
+                while i < first:
+                    term *= drawn * (n - i + 1) / (left * i)
+                    below += term
+                    i += 1
+                # P[X_n−1 < i] is P[X_n < i] and the part of P[X_n−1 = i − 1] that one draw adds.
+                before = below + drawn * term * (n - i + 1) / (n * left)
+                if before - growth * below > limit:
+                    return False
+                below -= drawn * term
+                term *= left * (n + 1) / (n + 2 - i)
+        return True
+
+    def _keeps_with_more(self, k: int) -> bool:
+        """Whether a record more never reveals too much.
 
         Of a group of n records X are drawn. A count j tells too much if j > γn, with
         γ = 1 − (1 − β)e^−ε, and is seen if j ≥ k. With i the first such j, the probabilistic
@@ -129,6 +193,15 @@ class SafePubClaim:
     privacy: DifferentialClaim
     k: int
     beta: Fraction
+    given_beta: Fraction | None
+    """What the parameters ask for; None for the largest that is usual, or one that is chosen."""
+
+    chosen_beta: bool
+    """Whether β was chosen by the number of records."""
+
+    records: int | None
+    """About how many records there are, where that was public."""
+
     anonymisation: StatedEpsilon
     search: StatedEpsilon | None
     """What the search for levels spent; None if there was none."""
@@ -159,11 +232,15 @@ def parse(claims: Claims) -> SafePubClaim:
     given.require(is_name_list, "classes")
     given.require(one_of(*_SCORES), "score")
     search = derived.epsilon_if_any("epsilon_search")
+    chosen = given.part["beta"] == _AUTO
     return SafePubClaim(
         claims,
         privacy=DifferentialClaim.read(claims),
         k=derived.whole("k"),
         beta=derived.number("beta"),
+        given_beta=None if chosen else given.number_if_any("beta"),
+        chosen_beta=chosen,
+        records=given.whole_if_any("records"),
         anonymisation=derived.epsilon("epsilon_anonymisation"),
         search=search,
         split=Fraction(1) if search is None else given.number("split"),
@@ -217,11 +294,9 @@ def _sampling_faults(record: SafePubClaim) -> Iterator[str]:
     beta = record.beta
     k = record.k
     sampling = record.sampling
-    largest = sampling.largest_beta
-    if not 0 < beta <= largest:
-        yield "beta is above 1 - e^-epsilon: records were drawn too often"
-    elif beta + _GRAIN <= largest or beta % _GRAIN:
-        yield "beta is not the largest chance that epsilon allows: it was not derived from it"
+    beta_faults = list(_beta_faults(record))
+    if beta_faults:
+        yield from beta_faults
     elif sampling.can_be_summed(k):
         if not sampling.keeps(k):
             yield f"k = {k} is too small for this epsilon, delta and beta"
@@ -232,6 +307,30 @@ def _sampling_faults(record: SafePubClaim) -> Iterator[str]:
                 f"k = {k} is larger than this epsilon, delta and beta ask for: "
                 "it was not derived from them"
             )
+
+
+def _beta_faults(record: SafePubClaim) -> Iterator[str]:
+    """Whether β is one that the parameters, ε and the definition allow."""
+    beta = record.beta
+    sampling = record.sampling
+    largest = sampling.largest_beta
+    usual = beta <= largest < beta + _GRAIN and not beta % _GRAIN
+    asked = record.given_beta is not None or record.chosen_beta
+    allowed = sampling.is_usual or (asked and sampling.definition == "standard")
+    if not (0 < beta < 1 and allowed):
+        yield "beta is above 1 - e^-epsilon: records were drawn too often"
+    elif record.given_beta is not None:
+        if record.given_beta != beta:
+            yield "beta is not the one that the parameters give"
+    elif record.chosen_beta:
+        if beta % _STEP and not usual:
+            yield "beta is not one of those that are chosen from"
+        if record.records is None and record.search is None:
+            yield "nothing is paid for the number of records, though beta was chosen by it"
+    elif not usual:
+        yield "beta is not the largest chance that epsilon allows: it was not derived from it"
+    if record.records is not None and not record.chosen_beta:
+        yield f"{NOT_TAKEN}: the number of records decides on beta, and on nothing else"
 
 
 def released(record: SafePubClaim, tables: ReleasedTables) -> Iterator[str]:
@@ -285,6 +384,10 @@ def trusted(record: SafePubClaim, hierarchies: Mapping[str, Hierarchy]) -> Itera
         yield OpenEnd(
             "that the levels were chosen by the search that is paid for, on a sample of its own"
         )
+    if record.chosen_beta and record.records is None:
+        yield OpenEnd("that beta was chosen by a noisy number of records, paid for by the search")
+    if record.records is not None:
+        yield OpenEnd("that the number of records was public, and not counted for this release")
     yield from rows_per_person(record.privacy.unit, record.privacy.rows)
     yield from hierarchies_missing(record.claims, hierarchies)
     yield OpenEnd("that the hierarchies were public, and not made from the rows")
@@ -296,13 +399,15 @@ def free(record: SafePubClaim) -> Iterator[str]:
     yield from ("score", "importance", "floor", "ceiling", "classes", "search", "steps")
     if record.search is None:
         yield "split"
+    if record.records is not None:
+        yield "records"
 
 
 CHECK = MethodCheck(
     name="safepub",
     promises=(differential.PROMISE,),
     parameters="epsilon delta definition split score importance floor ceiling classes search steps"
-    " levels unit rows",
+    " levels beta records unit rows",
     derived="k beta epsilon_anonymisation epsilon_search delta definition rows",
     parse=parse,
     derivation=derivation,

@@ -3,7 +3,8 @@
 There, each of four tables of heart patients had about 200 people, public columns of whole numbers,
 and how ill they are in five levels. A view asks for an interval of one column; one that exposes
 somebody by itself is not shown. How many people have each level is public (UCI's description of
-these tables), and is drawn from here; the public columns are made up.
+these tables), and is drawn from here; the public columns are made up. Uses `views`; the experiments
+of Zhang's chapter 6 use it, and benchmarks.
 """
 
 import random
@@ -13,11 +14,14 @@ from dataclasses import dataclass
 
 from shoal.views import View, Views, check
 
+__all__ = ["CLEVELAND", "LONG_BEACH", "WIDTHS", "Shown", "growing", "violated"]
+
 RANGES = {"age": (28, 77), "pressure": (80, 200), "cholesterol": (100, 600), "rate": (60, 202)}
 CLEVELAND = (164, 55, 36, 35, 13)
 LONG_BEACH = (51, 56, 41, 42, 10)
-"""How many people of a table have each level: one has more than half of Cleveland's, Long Beach's
-are spread the most evenly.
+"""How many people of a table have each level.
+
+One has more than half of Cleveland's; Long Beach's are spread the most evenly.
 """
 
 WIDTHS = {"3.5 to 7 %": (0.035, 0.07), "2 to 4 %": (0.02, 0.04)}
@@ -26,9 +30,7 @@ WIDTHS = {"3.5 to 7 %": (0.035, 0.07), "2 to 4 %": (0.02, 0.04)}
 
 @dataclass(frozen=True)
 class Shown:
-    """Everybody's public values, the level nobody should become sure of, and views with the column
-    each goes by.
-    """
+    """Everybody's public values and secret level, and views with the column each goes by."""
 
     columns: dict[str, list[int]]
     levels: list[int]
