@@ -115,8 +115,10 @@ class Chance:
         `sums` are the running totals of the weights: they never fall, and end with 2^bits. `bits`
         is at least 64.
         """
-        if sums[-1] != 1 << bits:
-            raise ParameterError("the weights do not add up to the power of two they are told by")
+        if bits < _WORD or sums[-1] != 1 << bits:
+            raise ParameterError(
+                "the weights do not add up to 2^bits", "give such, with at least 64 bits"
+            )
         # The last one is reached by no draw. A draw's first word decides unless a sum begins with
         # the very same bits.
         rest = bits - _WORD
