@@ -1,7 +1,7 @@
 """The parameters of a private tree: the losses of all paths, enumerated."""
 
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 from math import exp, inf, log
 
 import pytest
@@ -29,7 +29,7 @@ def worst_path(scale: float, bias: int, cut: int, steps: int, highest: int) -> f
     Scores are relative to the threshold. A path is any sequence of numbers that do not rise.
     """
 
-    @lru_cache(maxsize=None)
+    @cache
     def most(count: int, passed: int, left: int) -> tuple[float, float]:
         """The largest and the smallest log-ratio from here on."""
         if not left:

@@ -20,7 +20,10 @@ from shoal.exact.numbers import Exact, whole
 from shoal.privacy.calculus import delta_of
 from shoal.privacy.noise import LARGEST_K, ONE, SMALLEST
 
-__all__ = ["BoundedCountParameters", "bounded_count_parameters"]
+__all__ = ["BITS", "BoundedCountParameters", "bounded_count_parameters"]
+
+BITS = ONE.bit_length() - 1
+"""Probabilities are multiples of 2^−BITS, which is 1 / ONE."""
 
 _BITS = 192
 """Of the factor e^ε: rounding it matters less than rounding a probability."""
