@@ -159,9 +159,9 @@ def test_broken_twins_of_bounded_noise_are_caught(
     twin: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     method = NoisyCounts("ln(2)", "1/9")
-    assert lost(method, CHAIN, 2).high <= method.delta + SLACK
+    assert lost(method, ONE_PAIR, 2).high <= method.delta + SLACK
     monkeypatch.setattr(noisy_counts, "noisy", twin)
-    assert lost(method, CHAIN, 2).low > method.delta + SLACK
+    assert lost(method, ONE_PAIR, 2).low > method.delta + SLACK
 
 
 def half_the_noise(count: Any, parameters: NoisyCountParameters, chance: Chance) -> Any:
