@@ -39,6 +39,7 @@ from shoal.privacy.sharing import (
     CountParameters,
     Noise,
     count_parameters,
+    noise_named,
     require_definition,
 )
 from shoal.releases.certificate import certify
@@ -118,7 +119,7 @@ class NoisyCounts:
             )
         least: int | None = None
         if exact:
-            least = FEWEST[noise] if k is None else whole(k, "k")
+            least = FEWEST[noise_named(noise)] if k is None else whole(k, "k")
         keep(
             self,
             epsilon=Epsilon.of(epsilon),
@@ -129,11 +130,11 @@ class NoisyCounts:
             unit=unit,
             rows=whole(rows, "rows"),
             counts=counts,
-            noise=noise,
+            noise=noise_named(noise),
         )
         # Without a δ both definitions are the same, and no noise is cut off.
         if exact:
-            require_definition(self.definition, noise)
+            require_definition(self.definition, self.noise)
         require_bound(unit, self.rows, self.definition if exact else "standard")
 
     def promise(self, schema: Schema) -> DifferentialPrivacy:

@@ -8,7 +8,7 @@ Uses `bounded`, `noise`, `calculus` and `exact`; `NoisyCounts`, `Columns` and `e
 from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, comb, exp, expm1, inf, lgamma, log, log1p, ulp
-from typing import Literal
+from typing import Literal, get_args
 
 from shoal.arguments import typed
 from shoal.errors import ParameterError
@@ -31,6 +31,7 @@ __all__ = [
     "Noise",
     "column_parameters",
     "count_parameters",
+    "noise_named",
     "require_definition",
 ]
 
@@ -65,10 +66,19 @@ def count_parameters(
     >>> [count_parameters(1, "1e-6", 10, noise=noise).half for noise in ("bounded", "printed")]
     [24, 34]
     """
-    require_definition(definition, noise)
+    require_definition(definition, noise_named(noise))
     if noise == "printed":
         return noisy_count_parameters(epsilon, delta, k, definition)
     return bounded_count_parameters(epsilon, delta, k)
+
+
+def noise_named(noise: str) -> Noise:
+    """One of the two noises; else ParameterError."""
+    if noise not in get_args(Noise):
+        raise ParameterError(
+            "is unknown", "it takes 'bounded' or 'printed'", option="noise", given=repr(noise)
+        )
+    return noise  # type: ignore[return-value]
 
 
 def require_definition(definition: Definition, noise: Noise) -> None:
@@ -96,7 +106,7 @@ def column_parameters(
     1/3*ln(10) 20
     """
     exact, failing, number = Epsilon.of(epsilon), delta_of(delta), whole(columns, "columns")
-    about = _about_bound if noise == "bounded" else _about_half
+    about = _about_bound if noise_named(noise) == "bounded" else _about_half
     tried = []
     for stretch in _stretches(float(exact), float(failing), number, about):
         part, lost = exact * (stretch / number), _lost(exact, number, stretch)

@@ -27,7 +27,7 @@ from shoal.methods.method import Job, Progress, begin, delta_concerns, require_b
 from shoal.methods.noisy_counts import derived_of, fixed
 from shoal.privacy.calculus import delta_of, per_row
 from shoal.privacy.promises import DifferentialPrivacy
-from shoal.privacy.sharing import CountParameters, Noise, column_parameters
+from shoal.privacy.sharing import CountParameters, Noise, column_parameters, noise_named
 from shoal.releases.certificate import Certificate, certify
 from shoal.releases.facts import Facts
 from shoal.releases.layout import COUNT
@@ -151,7 +151,7 @@ class Columns:
             unit=unit,
             rows=whole(rows, "rows"),
             counts=counts,
-            noise=noise,
+            noise=noise_named(noise),
         )
         self._require_one_schema()
         self._require_long_form()
