@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.privacy.bounded import BoundedCountParameters, bounded_count_parameters
+from shoal.privacy.calculus import per_row
 from shoal.privacy.noise import ONE, NoisyCountParameters, noisy_count_parameters
+from shoal.privacy.sharing import column_parameters
 
 CASES = [("2*ln(2)", "1e-3", 2), ("1", "1e-5", 3), ("0.3", "1/50", 1), ("ln(10)", "1e-6", 5)]
 
@@ -37,12 +39,15 @@ def excess(one: Law, other: Law, factor: Fraction) -> Fraction:
     )
 
 
-def worst(weights: Sequence[int], threshold: int, epsilon: str) -> Fraction:
-    """The δ of all pairs of neighbouring counts, in both directions; e^ε is taken too small."""
+def worst(weights: Sequence[int], threshold: int, epsilon: str, rows: int = 1) -> Fraction:
+    """The δ of all pairs of counts that differ by that many rows, in both directions.
+
+    e^ε is taken too small.
+    """
     factor = Fraction(Epsilon.of(epsilon).exponential(60)[0])
     bound = len(weights) - 1
-    laws = [law(weights, threshold, i) for i in range(threshold + bound + 3)]
-    pairs = pairwise(laws)
+    laws = [law(weights, threshold, i) for i in range(threshold + bound + rows + 2)]
+    pairs = zip(laws, laws[rows:], strict=False)
     return max(max(excess(a, b, factor), excess(b, a, factor)) for a, b in pairs)
 
 
@@ -122,6 +127,24 @@ def test_the_law_is_one_of_falling_probabilities(epsilon: Fraction, power: int) 
     weights = bounded_count_parameters(epsilon, Fraction(1, 10**power)).weights
     assert 2 * sum(weights) - weights[0] == ONE
     assert all(left >= right > 0 for left, right in pairwise(weights))
+
+
+@pytest.mark.parametrize(("delta", "rows"), [("1e-3", 2), ("1e-3", 9), ("1e-5", 16)])
+def test_people_whose_rows_are_all_the_same_use_all_of_the_promise(delta: str, rows: int) -> None:
+    """So no way of adding up what rows spend is better than that of `per_row`."""
+    parameters = bounded_count_parameters(*per_row("1", delta, rows))
+    found = worst(parameters.weights, parameters.threshold, "1", rows)
+    assert Fraction(delta) * (1 - Fraction(1, 10**9)) < found <= Fraction(delta)
+
+
+@pytest.mark.parametrize(("delta", "rows"), [("1e-3", 2), ("1e-3", 9), ("1e-5", 16)])
+def test_rows_that_spend_what_groups_of_columns_may_are_a_broken_twin(
+    delta: str, rows: int
+) -> None:
+    """Groups of columns have noises of their own; equal rows of a person share one."""
+    twin = column_parameters("1", delta, rows, 1)
+    assert isinstance(twin, BoundedCountParameters)
+    assert worst(twin.weights, twin.threshold, "1", rows) > Fraction(delta) * Fraction(5, 4)
 
 
 def _first(parameters: BoundedCountParameters | NoisyCountParameters, share: Fraction) -> int:
