@@ -1,5 +1,4 @@
-"""`python -m bench.safepub`: SafePub's quality, speed, and what it is compared with, on the tables
-of `bench`.
+"""`python -m bench.safepub`: SafePub's quality and speed, on the tables of `bench`.
 
 Quality is what a release is worth: of its own sample, as a share of what the best node of all would
 have been worth there.
@@ -8,8 +7,7 @@ have been worth there.
 import argparse
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from fractions import Fraction
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import mean
@@ -27,14 +25,10 @@ from shoal.counts import Counts
 from shoal.lattice import Node
 from shoal.lattice.rollup import Cells as Groups
 from shoal.lattice.rollup import Floats, Rollup
-from shoal.measure.loss import LOSSES, normalised
-from shoal.measure.utility import classification
 from shoal.methods.method import begin
-from shoal.methods.optimal import search
-from shoal.methods.safepub import SafePub, drawn, released_groups
+from shoal.methods.safepub import SafePub, drawn
 from shoal.methods.safepub.scores import SCORES, Candidates
 from shoal.privacy.calculus import safepub_parameters
-from shoal.privacy.models import KAnonymity
 
 Search = Literal["select", "walk"]
 
@@ -50,8 +44,6 @@ BAR = {
 }
 SPEED_BAR = {"adult": 30.0, "health": 4.0, "timeuse": 6.0}
 ARX = {"adult": "130 to 500", "health": "160 to 250", "timeuse": "190 to 450"}
-PAPER = {"marital-status": 0.920, "salary-class": 0.873}
-MORE_BAR = 15.0
 
 
 def coded(source: Source) -> shoal.Table:
@@ -82,7 +74,6 @@ def worth(
         "granularity": 0.0,
         "intensity": 0.0,
         "entropy": 0.0,
-        "entropy in bits": 0.0,
     }
     some = np.flatnonzero(kept)
     for axis, j in enumerate(rollup.axes):
@@ -93,8 +84,7 @@ def worth(
         left = np.bincount(codes, kept[some], len(share))
         found["granularity"] += float((left * (1 - share)).sum())
         found["intensity"] += float(left.sum()) * (1 - level / max(tree.height, 1))
-        found["entropy"] += float(left.sum() - (left**2).sum() / n)
-        found["entropy in bits"] += float((left * np.log2(n / frequency)).sum())
+        found["entropy"] += float((left * np.log2(n / frequency)).sum())
     return found
 
 
@@ -150,7 +140,7 @@ def quality(source: Source, runs: int, searches: tuple[Search, ...]) -> Printed:
                 plan = method.plan(table.schema)
                 space, parameters = plan.candidates, plan.parameters
                 counts = table.count(table.schema.released)
-                node = method.choose(plan, counts, chance, silent)
+                node = method.choose(plan, counts, chance, silent).node
                 if (name, how) == ("granularity", searches[0]):
                     sample = drawn(counts, parameters.beta, chance)
                     worths = every_worth(space, sample, parameters.k)
@@ -166,10 +156,6 @@ def quality(source: Source, runs: int, searches: tuple[Search, ...]) -> Printed:
                     )
                     continue
                 shares.setdefault((name, how), []).append(worths[node][name] / best_of[name])
-                if name == "entropy":
-                    shares.setdefault(("entropy in bits", how), []).append(
-                        worths[node]["entropy in bits"] / best_of["entropy in bits"]
-                    )
     rows: list[Cells] = [
         (name, how, mean(values), min(values), BAR.get(name) if how == "select" else None)
         for (name, how), values in shares.items()
@@ -177,83 +163,6 @@ def quality(source: Source, runs: int, searches: tuple[Search, ...]) -> Printed:
     return Printed(
         f"Quality on {source.name}: share of the optimum of the released sample, {runs} runs",
         ("score", "search", "mean", "least", "bar"),
-        rows,
-    )
-
-
-def accuracy(source: Source, runs: int) -> Printed:
-    """Relative accuracy of decision trees trained on the release and tested on the input: 1 is a
-    tree trained on the input.
-
-    Shoal's tree has no tiny leaves, as C4.5 prunes them; scikit-learn's by default has, and learns
-    the input by heart.
-    """
-    table = coded(source)
-    rows: list[Cells] = []
-    for name in CLASSES:
-        found: dict[str, list[float]] = {}
-        for run in range(runs):
-            say(f"accuracy for {name}, run {run + 1} of {runs}")
-            release = SafePub(1, "1e-5", score="classification", classes=(name,)).release(table)
-            for one in classification(table, release.table, name, classifiers=("tree", "unpruned")):
-                found.setdefault(one.classifier, []).append(one.relative or 0.0)
-        rows += [
-            (name, tree, mean(values), min(values), PAPER[name]) for tree, values in found.items()
-        ]
-    return Printed(
-        f"Relative accuracy on {source.name}, {runs} runs",
-        ("class", "tree", "mean", "least", "paper"),
-        rows,
-    )
-
-
-def definitions(source: Source, runs: int) -> Printed:
-    """Records kept under both definitions at the same levels: those that every score chooses, and
-    some finer ones.
-    """
-    table = coded(source)
-    chance = Chance()
-    chosen: dict[str, Node] = {}
-    for name in SCORES:
-        method = SafePub(
-            1, "1e-6", score=name, classes=CLASSES[1:] if name == "classification" else ()
-        )
-        plan = method.plan(table.schema)
-        space = plan.candidates
-        counts = table.count(table.schema.released)
-        chosen[name] = method.choose(plan, counts, chance, silent)
-    chosen["every column one level up"] = tuple(
-        min(1, space.hierarchies[name].height) for name in space.names
-    )
-    chosen["the same, salary-class as it is"] = tuple(
-        min(1, high) for high in space.high
-    )  # of the score classification
-    chosen["5-anonymity, optimum"] = work.optimum(work.lattice(table, work.count(table))).node
-    both = [
-        safepub_parameters(1, "1e-6", definition) for definition in ("probabilistic", "standard")
-    ]
-    rows: list[Cells] = []
-    for name, node in chosen.items():
-        kept = [
-            mean(
-                released_groups(drawn(counts, own.beta, chance), space, node, own.k).total
-                for _ in range(runs)
-            )
-            for own in both
-        ]
-        rows.append(
-            (name, " ".join(map(str, node)), *kept, 100 * (kept[1] / kept[0] - 1), MORE_BAR)
-        )
-    title = f"Records kept on {source.name}, ε = 1, δ = 1e-6, {runs} runs"
-    return Printed(
-        title,
-        (
-            "levels of",
-            "levels",
-            *(f"{own.definition}, k = {own.k}" for own in both),
-            "more, %",
-            "bar",
-        ),
         rows,
     )
 
@@ -302,67 +211,6 @@ def _whole(method: SafePub, table: shoal.Table, folder: str) -> None:
     method.release(table).write(folder)
 
 
-# What the paper compares with
-
-
-def baselines(source: Source, runs: int) -> Printed:
-    """Granularity lost, of all records of the input, by the paper's baselines and by SafePub."""
-    table = coded(source)
-    counts = work.count(table)
-    nodes = work.lattice(table, counts)
-    loss = LOSSES["granularity"]
-    chance = Chance()
-    parameters = safepub_parameters(Fraction(9, 10), "1e-5")
-
-    def lost(sample: Counts, node: Node, k: int) -> tuple[float, float]:
-        """The loss when a sample's groups from k on are released at a node; all other records of
-        the input are lost.
-        """
-        groups = work.lattice(table, sample).groups(node)
-        kept = groups.sizes >= k
-        share = float(groups.sizes[kept].sum()) / nodes.total
-        return 1 - (1 - normalised(loss, groups, kept)) * sample.total / nodes.total, share
-
-    def optimum(sample: Counts, k: int) -> tuple[float, float]:
-        return lost(sample, search(work.lattice(table, sample), (KAnonymity(k),), loss, 1).node, k)
-
-    def released(how: Search, sample: Counts) -> tuple[float, float]:
-        method = SafePub(1, "1e-5", search=how)
-        plan = method.plan(table.schema)
-        node = method.choose(plan, counts, chance, silent)
-        return lost(sample, node, plan.parameters.k)
-
-    def rows() -> Iterator[Cells]:
-        drawings: dict[str, Callable[[Counts], tuple[float, float]]] = {
-            "5-anonymity, optimum": lambda sample: optimum(counts, 5),
-            "sampling only": lambda sample: lost(sample, nodes.bottom, 1),
-            "sampling and 5-anonymity, optimum": lambda sample: optimum(sample, 5),
-            "SafePub, optimum of the sample (not private)": lambda sample: optimum(
-                sample, parameters.k
-            ),
-            "SafePub": partial(released, "select"),
-            "SafePub, the paper's walk, repaired": partial(released, "walk"),
-        }
-        samples = [drawn(counts, parameters.beta, chance) for _ in range(runs)]
-        for name, draw in drawings.items():
-            say(f"baselines: {name}")
-            found = [draw(sample) for sample in (samples[:1] if name.startswith("5-") else samples)]
-            private = name.startswith("SafePub") and not name.endswith(")")
-            yield (
-                name,
-                "yes" if private else "no",
-                mean(a for a, _ in found),
-                mean(b for _, b in found),
-            )
-
-    return Printed(
-        f"The paper's baselines on {source.name}: ε = .9 + .1, δ = 1e-5, k = {parameters.k}, "
-        f"{runs} runs",
-        ("release", "private", "granularity lost", "records kept"),
-        list(rows()),
-    )
-
-
 def parameters() -> Printed:
     """All cells of the issue, together."""
     rows: list[Cells] = []
@@ -400,7 +248,7 @@ def main() -> None:
     parser.add_argument(
         "--only",
         metavar="PARTS",
-        help="some of parameters,speed,definitions,baselines,quality,accuracy,growth",
+        help="some of parameters,speed,quality,growth",
     )
     parser.add_argument("--runs", type=int, default=RUNS, help=f"runs of what is random ({RUNS})")
     parser.add_argument(
@@ -412,10 +260,7 @@ def main() -> None:
         "speed": lambda: speed(
             [adult(), large("health", given.data), large("timeuse", given.data)]
         ),
-        "definitions": lambda: definitions(adult(), given.runs),
-        "baselines": lambda: baselines(adult(), given.runs),
         "quality": lambda: quality(adult(), given.runs, ("select", "walk")),
-        "accuracy": lambda: accuracy(adult(), given.runs),
         "growth": lambda: speed(
             [
                 large("health", given.data, 10_000_000),

@@ -6,7 +6,7 @@ import pytest
 
 import shoal
 from shoal.errors import ParameterError
-from shoal.experiments import Experiment, Panel, Plot, Result, Setting
+from shoal.experiments import Experiment, Panel, Plot, Result, RunSetting
 from shoal.experiments.experiment import Findings
 
 PANEL = Panel("sizes", ("a.b", "size", "by"), ((1, 2.5, "x"), (2, None, "y")), Plot("a.b", "size"))
@@ -14,29 +14,29 @@ LOG = Panel("logs", ("n", "s"), (("few", 1), ("many", 100)), Plot("n", "s", "n",
 
 
 def _of(takes: str = "", data: str | None = None) -> Result:
-    def run(setting: Setting) -> Findings:
+    def run(setting: RunSetting) -> Findings:
         return Findings((PANEL, LOG), "as printed")
 
     experiment = Experiment("e", "Paper", "figure 1", "sizes", "they grow", run, takes)
-    return Result(experiment, quick=True, data=data, findings=run(Setting()))
+    return Result(experiment, quick=True, data=data, findings=run(RunSetting()))
 
 
 def test_quick_and_full_settings_have_values_of_their_own() -> None:
-    assert Setting(quick=True).of(1, 2) == 1
-    assert Setting(quick=False).of(1, 2) == 2
+    assert RunSetting(quick=True).of(1, 2) == 1
+    assert RunSetting(quick=False).of(1, 2) == 2
 
 
 def test_runs_draw_differently_and_a_seed_repeats_them() -> None:
-    setting = Setting(seed=3)
+    setting = RunSetting(seed=3)
     first, second = (setting.chance(run).below(2**64) for run in (0, 1))
     assert first != second
-    assert first == Setting(seed=3).chance(0).below(2**64)
-    assert first != Setting(seed=4).chance(0).below(2**64)
+    assert first == RunSetting(seed=3).chance(0).below(2**64)
+    assert first != RunSetting(seed=4).chance(0).below(2**64)
 
 
 def test_progress_counts_from_none_to_all() -> None:
     seen: list[tuple[int, int]] = []
-    setting = Setting(progress=lambda done, total, what: seen.append((done, total)))
+    setting = RunSetting(progress=lambda done, total, what: seen.append((done, total)))
     assert list(setting.each("ab", "letters")) == ["a", "b"]
     assert seen == [(0, 2), (1, 2), (2, 2)]
 
@@ -71,5 +71,5 @@ def test_charts_show_what_can_be_drawn() -> None:
 def test_an_experiment_without_data_refuses_a_table() -> None:
     table = shoal.table(PANEL.frame())
     with pytest.raises(ParameterError, match="does not look at data"):
-        _of().experiment.refuse(Setting(table=table))
-    _of("a table").experiment.refuse(Setting(table=table))
+        _of().experiment.refuse(RunSetting(table=table))
+    _of("a table").experiment.refuse(RunSetting(table=table))

@@ -41,8 +41,9 @@ def test_drawn_noise_is_near_that_of_the_law() -> None:
 
 @pytest.mark.usefixtures("small")
 def test_columns_are_compared_with_whole_records_and_the_input() -> None:
-    schemas, by_epsilon, by_delta = experiments.run("li-columns").panels
+    schemas, by_epsilon, by_delta, bought = experiments.run("li-columns").panels
     assert [row[2] for row in schemas.rows] == [2, 4]
+    assert [row[0] for row in bought.rows] == ["schema 1"]
     learnt_from = {"item means of the input", "item means and habits", "input", "whole records"}
     learnt_from |= {"schema 1", "schema 2"}
     assert {row[0] for row in by_epsilon.rows} == learnt_from

@@ -6,7 +6,7 @@ import pytest
 import shoal
 from shoal.errors import ParameterError
 from shoal.experiments import heart, zhang
-from shoal.experiments.experiment import Setting
+from shoal.experiments.experiment import RunSetting
 from shoal.privacy.models import PSensitive
 from shoal.views import check
 
@@ -34,7 +34,7 @@ def test_binding_answers_nearly_all_sums_that_the_simple_strategy_does() -> None
 
 
 def test_groups_grow_with_the_parameter() -> None:
-    setting = Setting()
+    setting = RunSetting()
     people = zhang._people(setting, 5)
     assert len(people.keys("occupation")) == 5
     sizes = [
@@ -48,7 +48,7 @@ def test_views_of_made_up_patients_expose_somebody_only_together() -> None:
     shown = heart.violated(3, 2, heart.WIDTHS["2 to 4 %"])
     assert check(shown.views).private is not True
     assert len(shown.levels) == 200
-    kinds = dict(zhang._restored(2, "2 to 4 %", 3, Setting()))
+    kinds = dict(zhang._restored(2, "2 to 4 %", 3, RunSetting()))
     assert set(kinds) == {"own", "any"}
     assert all(count in (None, 0, 1, 2) for count in kinds.values())
 
@@ -56,7 +56,7 @@ def test_views_of_made_up_patients_expose_somebody_only_together() -> None:
 def test_a_table_without_a_sensitive_column_is_refused() -> None:
     table = shoal.table(pl.DataFrame({"a": ["x", "y"]}), quasi=["a"])
     with pytest.raises(ParameterError, match="one sensitive one"):
-        zhang._people(Setting(table=table))
+        zhang._people(RunSetting(table=table))
 
 
 def test_values_are_spread_evenly_or_by_coins() -> None:

@@ -221,8 +221,8 @@ def test_large_samples_come_close_to_what_is_claimed_of_entropy() -> None:
     def sample(more: int) -> Counts:
         return group(where.names, columns, [900, 2000], np.array([99, *(ones * 0 + 40), more]))
 
-    rare = [sample(0).where(sample(0).count > 0), sample(1)]
-    assert Fraction(9, 10) < moved("entropy", where, *rare, 100) < 1
+    before = sample(0).where(sample(0).count > 0)
+    assert Fraction(9, 10) < moved("entropy", where, before, sample(1), 100) < 1
 
 
 def test_the_information_of_a_value_is_close_to_its_logarithm() -> None:
@@ -240,13 +240,13 @@ def test_information_without_a_bound_is_caught(monkeypatch: pytest.MonkeyPatch) 
     """A twin that lets a value tell more than its column can."""
     where = space(TWO)
     codes = [np.array([0, 1], dtype=np.uint8)]
-    few = [group(where.names, codes, [2], np.array([5000, size])) for size in (3, 4)]
+    three, four = (group(where.names, codes, [2], np.array([5000, size])) for size in (3, 4))
     claimed = SCORES["entropy"].spread(where, 6)
-    assert moved("entropy", where, *few, 6) <= 1
+    assert moved("entropy", where, three, four, 6) <= 1
     one, _ = scores.EntropyScore()._most(where)
     monkeypatch.setattr(scores.EntropyScore, "_most", lambda score, nodes: (one, {"0": 10 * one}))
     monkeypatch.setattr(scores.EntropyScore, "spread", lambda score, nodes, k: claimed)
-    assert moved("entropy", where, *few, 6) > 1
+    assert moved("entropy", where, three, four, 6) > 1
 
 
 @pytest.mark.parametrize("name", ["discernibility", "entropy", "classification"])

@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.attack.coins import Interval, law, point, probabilistic, standard
-from shoal.chance import Chance
 from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.methods import noisy_counts
@@ -23,6 +21,7 @@ from shoal.methods.safepub import SafePub
 from shoal.privacy.calculus import Definition
 from shoal.privacy.neighbours import Replacement, replaced
 from shoal.privacy.noise import ONE, NoisyCountParameters, noisy_count_parameters
+from tests.methods.test_noisy_truth import no_coin
 from tests.methods.test_safepub_truth import CHAIN, Database, everything, growth, most
 
 Law = dict[Any, Interval]
@@ -221,15 +220,6 @@ def test_a_sample_whose_groups_are_one_too_small_is_caught() -> None:
     # A k of 2 is enough for 1/4, and 3 is needed for 1/8.
     smaller = replaced("ln(2)", "1/8", "standard", mechanism="sample")
     assert lost_by_replacing(METHODS["sample, standard"]).low > smaller.delta + SLACK
-
-
-def no_coin(count: Any, parameters: NoisyCountParameters, chance: Chance) -> Any:
-    """Every row of k records or more is shown."""
-    large = count >= parameters.k
-    shown = np.zeros_like(count)
-    noise = chance.discrete_laplaces(parameters.scale, int(large.sum()))
-    shown[large] = np.maximum(count[large] + noise, parameters.k)
-    return shown
 
 
 def test_counts_without_a_coin_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,7 +139,7 @@ class Binding(Generic[S]):
 
     @cached_property
     def _places(self) -> dict[Hashable, int]:
-        return {state: place for place, state in enumerate(self.states)}  # type: ignore[misc]
+        return {state: place for place, state in enumerate(self.states)}
 
 
 def apart(width: float) -> Callable[[Sequence[Sequence[float]]], bool]:

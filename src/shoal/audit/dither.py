@@ -7,13 +7,13 @@ that docs/proofs/audit-sums.md needs. Uses `chance` and `cells`; `Audit` uses it
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from shoal.audit.cells import Labels, bits, refined
+from shoal.audit.cells import Labels, bits
 from shoal.chance import Chance
 
 __all__ = ["FINE", "Dither", "Draws", "Recorded"]
@@ -89,44 +89,45 @@ def _size(people: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Dither:
-    """What was added so far to each cell: `FINE` parts are a unit. None if nothing was drawn."""
+    """What was added so far to each cell: `FINE` parts are a unit. None if nothing was drawn.
+
+    labels: everyone's cell
+    sizes: how many people each cell has
+    """
 
     labels: Labels
+    sizes: tuple[int, ...]
     added: tuple[int | None, ...]
 
     @classmethod
     def start(cls, people: int) -> "Dither":
         """Nothing was drawn for anybody."""
-        return cls(np.zeros(people, np.int32), (None,))
+        return cls(np.zeros(people, np.int32), (people,), (None,))
 
     def asked(self, people: int, draws: Draws | Recorded) -> "Dither":
-        """Once a question is about people: what was added to all of them is known."""
-        inside = bits([people], len(self.labels))[0].astype(bool)
-        before = np.bincount(self.labels, minlength=len(self.added)).tolist()
-        chosen = np.bincount(self.labels[inside], minlength=len(self.added)).tolist()
-        added = self._split(before, chosen, draws)
-        return Dither(refined(self.labels, [people]), tuple(added))
+        """Once a question is about people: what was added to all of them is known.
 
-    def _split(
-        self, before: list[int], chosen: list[int], draws: Draws | Recorded
-    ) -> Iterator[int | None]:
-        """For every cell, what those outside of the question have, and those inside, if any."""
-        for size, count, parts in zip(before, chosen, self.added, strict=True):
-            rest = size - count
-            if not count:
-                yield parts
-            elif parts is None:
-                if rest:
-                    yield None
-                yield draws.fresh(count)
-            elif not rest:
-                yield parts
-            elif count <= rest:
-                share = draws.share(count, rest, parts)
-                yield from (parts - share, share)
-            else:
-                share = draws.share(rest, count, parts)
-                yield from (share, parts - share)
+        Of a cell that it cuts, those inside become a new one, the last.
+        """
+        inside = np.flatnonzero(bits([people], len(self.labels))[0].view(bool))
+        before = self.labels[inside]
+        counts = np.bincount(before, minlength=len(self.added))
+        numbers = np.arange(len(self.added), dtype=np.int32)
+        sizes, added = list(self.sizes), list(self.added)
+        for cell in np.flatnonzero(counts).tolist():
+            count = int(counts[cell])
+            rest = sizes[cell] - count
+            outside, within = _split(added[cell], rest, count, draws)
+            if not rest:
+                added[cell] = within
+                continue
+            numbers[cell] = len(added)
+            sizes[cell], added[cell] = rest, outside
+            sizes.append(count)
+            added.append(within)
+        labels = self.labels.copy()
+        labels[inside] = numbers[before]
+        return Dither(labels, tuple(sizes), tuple(added))
 
     def parts(self, people: int) -> int:
         """What was added to a set of people, of whom nobody is in an undrawn cell."""
@@ -138,3 +139,19 @@ class Dither:
             parts = self.added[label]
             assert parts is not None
             yield parts
+
+
+def _split(
+    parts: int | None, rest: int, count: int, draws: Draws | Recorded
+) -> tuple[int | None, int]:
+    """What the rest of a cell has of its parts, and what those have whom a question is about."""
+    if parts is None:
+        return None, draws.fresh(count)
+    if not rest:
+        return 0, parts
+    # the smaller share is drawn, as a larger one would often leave too much or too little
+    if count <= rest:
+        share = draws.share(count, rest, parts)
+        return parts - share, share
+    share = draws.share(rest, count, parts)
+    return share, parts - share

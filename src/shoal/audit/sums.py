@@ -161,14 +161,17 @@ class Sums:
         return SumState(constraints, denied)
 
     def cost(self, state: SumState, people: int) -> int:
-        """Steps: everyone linked, and the square of their cells, per constraint.
+        """Steps: everyone linked, and a few for each cell, constraint, and one of either.
 
-        Of few whole numbers: all tables, per answer.
+        Of cells, only those of one person count a second time. Of few whole numbers: all tables,
+        per answer.
         """
         if not self.integers:
             constraints, everyone = linked(state.constraints, people)
             groups = told_apart(constraints, people, self._numbered)
-            return everyone.bit_count() + len(groups) ** 2 * (len(constraints) + 1)
+            alone = int(np.count_nonzero(groups.sizes == 1))
+            rows = len(constraints) + 1
+            return everyone.bit_count() + len(groups) * rows * (alone + rows)
         span = sum(self.highs[person] - self.lows[person] for person in members(people))
         answers = min(int(span) + 1, len(self.tables))
         return len(self.tables) * (answers + len(state.constraints) + self.people)

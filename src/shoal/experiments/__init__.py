@@ -10,6 +10,6 @@ docs/papers.md says so. Uses all rooms about methods; the command line uses it.
 """
 
 from shoal.experiments.catalogue import experiments, find, run
-from shoal.experiments.experiment import Experiment, Panel, Plot, Result, Setting
+from shoal.experiments.experiment import Experiment, Panel, Plot, Result, RunSetting
 
-__all__ = ["Experiment", "Panel", "Plot", "Result", "Setting", "experiments", "find", "run"]
+__all__ = ["Experiment", "Panel", "Plot", "Result", "RunSetting", "experiments", "find", "run"]

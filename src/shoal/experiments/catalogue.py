@@ -9,7 +9,7 @@ from importlib import import_module
 from shoal.arguments import typed
 from shoal.data.tables import Table
 from shoal.errors import ParameterError
-from shoal.experiments.experiment import Experiment, Result, Setting
+from shoal.experiments.experiment import Experiment, Result, RunSetting
 from shoal.methods.method import Progress
 
 __all__ = ["PAPERS", "experiments", "find", "run"]
@@ -57,9 +57,9 @@ def run(
     ('epsilon', 'delta', 'k', 'k, standard definition')
     """
     experiment = find(name)
-    setting = Setting(quick, data, seed)
+    setting = RunSetting(quick, data, seed)
     if progress is not None:
-        setting = Setting(quick, data, seed, progress)
+        setting = RunSetting(quick, data, seed, progress)
     experiment.refuse(setting)
     findings = experiment.run(setting)
     return Result(experiment, quick, None if data is None else data_name, findings)

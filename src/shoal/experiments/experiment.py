@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from shoal.data.tables import Table
 
-__all__ = ["Cell", "Experiment", "Findings", "Panel", "Plot", "Result", "Setting"]
+__all__ = ["Cell", "Experiment", "Findings", "Panel", "Plot", "Result", "RunSetting"]
 
 Cell = str | int | float | None
 """What stands in a table of results. Shares are floats from 0 to 1."""
@@ -34,7 +34,7 @@ def _silent(done: int, total: int, what: str) -> None:
 
 
 @dataclass(frozen=True)
-class Setting:
+class RunSetting:
     """How an experiment is run: with little or full effort, and on which table.
 
     `table` is the reader's own; None where the experiment makes one by code. The same `seed` gives
@@ -122,7 +122,7 @@ class Experiment:
     figure: str
     shows: str
     printed: str
-    run: Callable[[Setting], Findings] = field(repr=False)
+    run: Callable[[RunSetting], Findings] = field(repr=False)
     takes: str = ""
 
     def to_dict(self) -> dict[str, str]:
@@ -136,7 +136,7 @@ class Experiment:
             "takes": self.takes,
         }
 
-    def refuse(self, setting: Setting) -> None:
+    def refuse(self, setting: RunSetting) -> None:
         """ParameterError where a table is given that the experiment would not look at."""
         if setting.table is not None and not self.takes:
             raise ParameterError(

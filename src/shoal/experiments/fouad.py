@@ -13,7 +13,7 @@ import numpy as np
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
 from shoal.data.tables import table as as_table
-from shoal.experiments.experiment import Cell, Experiment, Findings, Panel, Plot, Setting
+from shoal.experiments.experiment import Cell, Experiment, Findings, Panel, Plot, RunSetting
 from shoal.experiments.tables import census
 from shoal.methods.method import silent
 from shoal.methods.personal import People, Personal, PersonalFacts, Solver
@@ -25,8 +25,13 @@ __all__ = ["EXPERIMENTS"]
 _TAKES = "quasi-identifying columns with hierarchies"
 _VALUES = 12
 
+COMPARABLE = 1.25
+"""Risks up to this factor apart count as comparable: chosen here, the paper gives no number."""
+STATED = 0.07
+"""How far the genetic search is above the lowest risk at worst, by the paper."""
 
-def _solved(people: People, solver: Solver, setting: Setting) -> tuple[PersonalFacts, float]:
+
+def _solved(people: People, solver: Solver, setting: RunSetting) -> tuple[PersonalFacts, float]:
     """What a solver finds, and the seconds of a processor that it takes."""
     asked = replace(people, method=replace(people.method, solver=solver))
     start = time.process_time()
@@ -35,7 +40,7 @@ def _solved(people: People, solver: Solver, setting: Setting) -> tuple[PersonalF
     return asked.facts(chosen), taken
 
 
-def _people(setting: Setting, quick: int, full: int) -> Table:
+def _people(setting: RunSetting, quick: int, full: int) -> Table:
     return setting.table or census(setting.of(quick, full), setting.seed)
 
 
@@ -48,14 +53,14 @@ def _narrowed(table: Table, columns: int) -> Table:
     return as_table(frame, quasi=names, hierarchies=trees, types=types, rows_are_people=True)
 
 
-def _attributes(setting: Setting) -> Findings:
+def _attributes(setting: RunSetting) -> Findings:
     """Seconds and mean risk against the number of columns, by solver and floor."""
     table = _people(setting, 1_500, 30_000)
     solvers: tuple[Solver, ...] = ("exact", "genetic", "lagrangian")
     floors = setting.of(("7/10",), ("1/2", "7/10", "9/10"))
     most = min(len(table.quasi), setting.of(7, 9))
     rows: list[tuple[Cell, ...]] = []
-    for columns in setting.each(range(2, most + 1), "columns"):
+    for columns in setting.each(range(min(2, most), most + 1), "columns"):
         narrow = _narrowed(table, columns)
         for floor in floors:
             people = People.of(Personal(floor, measure="depth", model="harmonic"), narrow)
@@ -65,18 +70,24 @@ def _attributes(setting: Setting) -> Findings:
     head = ("columns", "floor", "solver", "seconds", "mean risk", "utility kept")
     ratios = _beside_exact(rows, most, head.index("seconds"))
     risks = _beside_exact(rows, most, head.index("mean risk"))
+    faster = max(ratios["genetic"], ratios["lagrangian"]) < 1
+    agrees = faster and risks["lagrangian"] <= COMPARABLE
     cells = tuple(rows)
     return Findings(
         (
             Panel("time", head, cells, Plot("columns", "seconds", "solver", log_y=True)),
             Panel("risk", head, cells, Plot("columns", "mean risk", "solver", log_y=True)),
         ),
-        f"Does not agree. With {most} columns the genetic search takes {ratios['genetic']:.2g} "
+        f"{_verdict(agrees)} With {most} columns the genetic search takes {ratios['genetic']:.2g} "
         "times as long as the exact solver, which counts a node for all records at once, and is "
         f"for wider tables; the Lagrangian takes {ratios['lagrangian']:.2g} times as long, keeps "
         "other utilities than are asked for, and has "
         f"{risks['lagrangian']:.2g} times the lowest risk.",
     )
+
+
+def _verdict(agrees: bool) -> str:
+    return "Agrees." if agrees else "Does not agree."
 
 
 def _beside_exact(rows: list[tuple[Cell, ...]], columns: int, place: int) -> dict[str, float]:
@@ -89,7 +100,7 @@ def _beside_exact(rows: list[tuple[Cell, ...]], columns: int, place: int) -> dic
     return {solver: total / (totals["exact"] or 1) for solver, total in totals.items()}
 
 
-def _accuracy(setting: Setting) -> Findings:
+def _accuracy(setting: RunSetting) -> Findings:
     """Risk at the utility of k-anonymous tables, by model of sensitivity."""
     table = _people(setting, 2_000, 30_000)
     ks = setting.of((2, 10, 50), (1, 2, 5, 10, 25, 50, 100))
@@ -107,6 +118,7 @@ def _accuracy(setting: Setting) -> Findings:
             for way in ("k_anonymous", "exact", "genetic"):
                 name = way.replace("_", "-")
                 rows.append((model, row["k"], kind, row["utility"], name, row[way]))
+    agrees = min(below, default=0) > 1 and max(above, default=0) <= STATED
     head = ("model", "k", "table", "utility", "way", "mean risk")
     return Findings(
         (
@@ -114,7 +126,7 @@ def _accuracy(setting: Setting) -> Findings:
                 "risk", head, tuple(rows), Plot("utility", "mean risk", "way", "point", False, True)
             ),
         ),
-        "The same order: at equal utility k-anonymous tables have at least "
+        f"{_verdict(agrees)} At equal utility k-anonymous tables have at least "
         f"{min(below, default=1):.2g} times the lowest risk, and the genetic search is at most "
         f"{max(above, default=0):.1%} above it. These are risks as they are counted; "
         "fouad-recognition shows what someone sees who knows the algorithm.",
@@ -140,7 +152,7 @@ def _wide(columns: int, rows: int, dependence: float, seed: int) -> Table:
     return as_table(pl.DataFrame(frame), quasi=list(frame), hierarchies=trees, rows_are_people=True)
 
 
-def _genetic(setting: Setting) -> Findings:
+def _genetic(setting: RunSetting) -> Findings:
     """How far the mean risk of the genetic search is above the lowest."""
     sizes = setting.of((5, 7), (5, 7, 9))
     records = setting.of(1_000, 5_000)
@@ -175,13 +187,15 @@ def _genetic(setting: Setting) -> Findings:
     )
 
 
-def _recognition(setting: Setting) -> Findings:
+def _recognition(setting: RunSetting) -> Findings:
     """The chance to name the right person, as counted and for who knows the algorithm."""
     table = _people(setting, 3_000, 30_000)
     rows: list[tuple[Cell, ...]] = []
+    largest = 1.0
     for floor in setting.each(("1/2", "7/10", "9/10"), "floors"):
         people = People.of(Personal(floor), table)
         seen = recognition(people, setting.chance(), silent)
+        largest = max(largest, seen.mean(seen.left) / (seen.mean(seen.fitting) or 1))
         for knowing, crowd in (("as counted", seen.fitting), ("algorithm known", seen.left)):
             rows.append((floor, knowing, seen.mean(crowd), seen.alone(crowd)))
     head = ("floor", "crowd", "right person named", "alone")
@@ -194,8 +208,9 @@ def _recognition(setting: Setting) -> Findings:
                 Plot("floor", "right person named", "crowd", "bar"),
             ),
         ),
-        "The paper counts the people whom released values fit. Someone who runs the algorithm for "
-        "each of them keeps far fewer, so its risks are too low for whoever publishes.",
+        "The paper counts the people whom released values fit, which says too little where the "
+        "algorithm is known. Someone who runs it for each of them names the right person "
+        f"{largest:.2g} times as often, at the floor where that is most.",
     )
 
 

@@ -16,7 +16,7 @@ import polars as pl
 from shoal.data.tables import Role, Table
 from shoal.data.tables import table as as_table
 from shoal.errors import InfeasibleError, ParameterError
-from shoal.experiments.experiment import Cell, Experiment, Findings, Panel, Plot, Setting
+from shoal.experiments.experiment import Cell, Experiment, Findings, Panel, Plot, RunSetting
 from shoal.experiments.pruning import Pruning, two_sizes
 from shoal.experiments.tables import census
 from shoal.methods.buckets import Buckets
@@ -113,7 +113,7 @@ def sensitive_of(table: Table) -> str:
     return names[0]
 
 
-def shapes(setting: Setting, records: int) -> list[tuple[str, Ints]]:
+def shapes(setting: RunSetting, records: int) -> list[tuple[str, Ints]]:
     """The names of the tables that are looked at, and how often their sensitive values occur."""
     if setting.table is not None:
         column = sensitive_of(setting.table)
@@ -124,7 +124,7 @@ def shapes(setting: Setting, records: int) -> list[tuple[str, Ints]]:
 # Figure 3
 
 
-def diversity(setting: Setting) -> Findings:
+def diversity(setting: RunSetting) -> Findings:
     """Which l of l-diversity the limits need, and which the table allows."""
     rows: Rows = []
     for name, counts in shapes(setting, RECORDS):
@@ -149,7 +149,7 @@ def diversity(setting: Setting) -> Findings:
 # Figure 4
 
 
-def losses(setting: Setting) -> Findings:
+def losses(setting: RunSetting) -> Findings:
     """The mean squared error by solver."""
     rows: Rows = []
     chart: Rows = []
@@ -215,7 +215,7 @@ def _compared(ratios: dict[str, list[float]]) -> str:
 # Figure 5
 
 
-def queries(setting: Setting) -> Findings:
+def queries(setting: RunSetting) -> Findings:
     """The relative error of count queries, beside one single bucket."""
     records = setting.of(20_000, RECORDS)
     number = setting.of(100, 500)
@@ -251,7 +251,7 @@ def queries(setting: Setting) -> Findings:
     return Findings(panels, _errors_found(rows))
 
 
-def _asked(setting: Setting, records: int) -> list[tuple[str, Table, str]]:
+def _asked(setting: RunSetting, records: int) -> list[tuple[str, Table, str]]:
     if setting.table is not None:
         column = sensitive_of(setting.table)
         return [(column, setting.table, column)]
@@ -329,7 +329,7 @@ def _timed(counts: Ints, theta: int) -> tuple[dict[str, float], bool]:
 
 
 def _times(
-    title: str, axis: str, tables: list[tuple[str, int, Ints]], setting: Setting
+    title: str, axis: str, tables: list[tuple[str, int, Ints]], setting: RunSetting
 ) -> tuple[tuple[Panel, ...], Rows, bool]:
     rows: Rows = []
     drawn: Rows = []
@@ -361,7 +361,7 @@ def _growth(rows: Rows, search: str) -> str:
     return " and ".join(growth)
 
 
-def by_records(setting: Setting) -> Findings:
+def by_records(setting: RunSetting) -> Findings:
     """How long searches take, by the number of records."""
     records = setting.of(
         (100_000, 200_000, 400_000), (100_000, 200_000, 300_000, 400_000, 500_000, 2_000_000)
@@ -378,7 +378,7 @@ def by_records(setting: Setting) -> Findings:
     return Findings(panels, found)
 
 
-def by_values(setting: Setting) -> Findings:
+def by_values(setting: RunSetting) -> Findings:
     """How long searches take, by the number of sensitive values."""
     factors = setting.of((2, 8, 32), (2, 4, 8, 16, 32, 64))
     draw = np.random.default_rng(setting.seed)

@@ -28,6 +28,9 @@ class Climb:
         levels = np.arange(int(self.heights.max(initial=0)) + 1)
         self._levels = levels
         self._possible = levels <= self.heights[:, None]
+        # At the roots of all columns nobody differs.
+        self._counted_at = self.heights
+        self._differing = np.zeros(len(self.count), dtype=np.uint16)
         self._apart = ~np.eye(len(self.heights), dtype=np.bool_)[:, :, None, None]
 
     def best(self, node: Node, risk: float) -> tuple[Node, float]:
@@ -73,16 +76,26 @@ class Climb:
         )
         return total
 
+    def _move(self, levels: npt.NDArray[np.intp]) -> None:
+        """Count in how many columns everybody differs at these levels, from where it was counted.
+
+        A step changes two columns, and only these are looked at again.
+        """
+        for column in np.flatnonzero(levels != self._counted_at).tolist():
+            meeting = self.meeting[column]
+            self._differing += meeting > np.uint8(levels[column])
+            self._differing -= meeting > np.uint8(self._counted_at[column])
+        self._counted_at = levels
+
     def _sizes(self, levels: npt.NDArray[np.intp]) -> Floats:
         """How many people the record could be about after every pair of changes."""
         columns, high = len(levels), len(self._levels)
-        beyond = self.meeting > levels[:, None].astype(np.uint8)
-        differing = beyond.sum(axis=0, dtype=np.uint16)
-        alike = np.flatnonzero(differing == 0)
-        nearly = np.flatnonzero(differing == 1)
+        self._move(levels)
+        alike = np.flatnonzero(self._differing == 0)
+        nearly = np.flatnonzero(self._differing == 1)
         # Who differs in one column only joins at the level where they meet in it.
-        column = beyond[:, nearly].argmax(axis=0)
         meeting = self.meeting[:, nearly]
+        column = (meeting > levels[:, None].astype(np.uint8)).argmax(axis=0)
         joins = (column * high + meeting[column, np.arange(len(nearly))]) * high
         sizes = np.zeros((columns, columns, high, high))
         for fine in range(columns):

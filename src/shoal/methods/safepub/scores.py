@@ -363,7 +363,8 @@ class EntropyScore:
             name = nodes.names[j]
             frequency = rollup.marginal(rollup.axes.index(j), level).astype(np.int64)
             told = np.minimum(summed[records] - summed[frequency], most.get(name, 0))
-            return (told * nodes.importance.get(name, 0)).astype(np.float64)
+            worth: Gains = told * nodes.importance.get(name, 0)
+            return worth.astype(np.float64)
 
         return _Columnwise.on(nodes, rollup, k, Fraction(1), information)
 
