@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal.audit.slices as slices
-from shoal.audit.cells import Cells, Constraint, cells, refined
+from shoal.audit.cells import Constraint, PersonCells, cells, refined
 from shoal.audit.matrices import Floats
 from shoal.audit.model import Number, crowd, members
 from shoal.audit.slices import Slices
@@ -147,7 +147,7 @@ def test_twins_that_mistake_cells_are_caught(twin: Any, monkeypatch: pytest.Monk
 def test_a_twin_that_does_not_distinguish_people_anew_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def coarse(constraints: Any, people: int, kinds: Any = None) -> Cells:
+    def coarse(constraints: Any, people: int, kinds: Any = None) -> PersonCells:
         """Those in the question are one cell, whatever was asked before."""
         return cells((), people, kinds)
 

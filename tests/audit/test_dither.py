@@ -16,7 +16,7 @@ import shoal.audit.dither as module
 from shoal.attack import Heard
 from shoal.audit import Secret
 from shoal.audit.cells import Constraint
-from shoal.audit.dither import FINE, Dither, Draws, Recorded
+from shoal.audit.dither import FINE, Dither, DitherDraws, Recorded
 from shoal.audit.model import Decision, members
 from shoal.audit.sums import Sums, SumState
 from shoal.chance import Chance, Seeded
@@ -182,7 +182,7 @@ def drawn_parts(questions: list[int], people: int, chance: Chance) -> tuple[int,
     """What is added to each question, one after the other."""
     dither = Dither.start(people)
     for question in questions:
-        dither = dither.asked(question, Draws(chance))
+        dither = dither.asked(question, DitherDraws(chance))
     return tuple(dither.parts(question) for question in questions)
 
 
@@ -206,7 +206,7 @@ def test_exactly_what_people_could_have_can_be_added_to_sums(
 def test_a_twin_whose_parts_cannot_be_extreme_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """With average digits for a cell, someone who has none of them would be impossible."""
     monkeypatch.setattr(module, "FINE", 3)
-    monkeypatch.setattr(Draws, "fresh", lambda self, count: count)
+    monkeypatch.setattr(DitherDraws, "fresh", lambda self, count: count)
     drawn = {drawn_parts([0b111, 0b001], 3, Seeded(7)) for _ in range(500)}
     assert (0, 0) not in drawn
 
@@ -216,7 +216,7 @@ def test_what_is_added_to_many_people_is_about_half_a_unit_for_each() -> None:
     dither = Dither.start(100_000)
     everyone = (1 << 100_000) - 1
     for question in (everyone, everyone >> 50_000, everyone >> 99_000, everyone >> 10):
-        dither = dither.asked(question, Draws(chance))
+        dither = dither.asked(question, DitherDraws(chance))
         count = question.bit_count()
         assert abs(Fraction(dither.parts(question), FINE) - Fraction(count, 2)) < 4 * count**0.5
 
@@ -224,7 +224,7 @@ def test_what_is_added_to_many_people_is_about_half_a_unit_for_each() -> None:
 def test_what_was_drawn_is_read_from_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
     chance, first, second = Seeded(5), Dither.start(9), Dither.start(9)
     for question in (0b111, 0b110110, 0b1, 0b111111111):
-        draws = Draws(chance)
+        draws = DitherDraws(chance)
         first = first.asked(question, draws)
         second = second.asked(question, Recorded(draws.text(9), 9))
         assert first.added == second.added

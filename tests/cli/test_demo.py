@@ -61,9 +61,9 @@ def test_the_demo_says_what_was_promised_and_what_to_do_next_within_80_columns(
     told = " ".join(result.stdout.split())
     for part in (
         "at most 2.72 times as likely",
-        "(1, 1e-6)-differential privacy, probabilistic definition, unit one row",
+        "(1, 1e-6)-differential privacy, standard definition, unit one row",
         "beta 0.593",
-        "k 73",
+        "k 56",
         "diagnosis 1 of 2",
         "Owner only: this reveals",
         "of 20,000 records kept",

@@ -6,12 +6,12 @@ import pytest
 import shoal
 from shoal import experiments
 from shoal.errors import ParameterError
-from shoal.experiments.wang import SHAPES, Shape, made
+from shoal.experiments.wang import SHAPES, PaperTable, made
 from tests.measure.test_bucket_errors import people
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
-def test_values_add_up_and_the_first_and_last_are_the_extremes(shape: Shape) -> None:
+def test_values_add_up_and_the_first_and_last_are_the_extremes(shape: PaperTable) -> None:
     counts = shape.counts(300_000)
     assert counts.sum() == 300_000
     assert counts.max() == counts[0]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from shoal.methods.buckets.problem import Problem
-from shoal.methods.buckets.program import Precision, _Program, least
+from shoal.methods.buckets.program import SolverPrecision, _Program, least
 from shoal.methods.buckets.settings import find_setting, spread
 
 Numbers = tuple[int, ...]
@@ -131,7 +131,7 @@ def test_the_bound_holds_whatever_highs_says_of_the_program_without_whole_number
     monkeypatch.setattr(scipy.optimize, "linprog", linprog)
     for problem in problems(20, seed=6):
         best = min(loss(problem, numbers) for numbers in settings(problem))
-        outcome = least(problem, Precision(0.0, 10.0))
+        outcome = least(problem, SolverPrecision(0.0, 10.0))
         assert outcome.bound <= best + 1e-6
         assert outcome.found is None or outcome.found.loss >= best
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -145,6 +145,34 @@ def test_it_ends_after_its_effort_and_can_be_stopped() -> None:
 
     with pytest.raises(Stopped):
         People.of(Personal("1/2", solver="genetic"), table_of(rows)).solve(Seeded(1), stop)
+
+
+def test_by_default_it_also_ends_once_climbing_was_much_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    by_default = Personal("1/2", measure="depth", solver="genetic")
+
+    def counted(method: Personal) -> int:
+        offered: list[int] = []
+        offer = Best.offer
+
+        def noted(best: Best, *given: Any) -> int:
+            taken = offer(best, *given)
+            offered.append(len(best.offered))
+            return taken
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Best, "offer", noted)
+            solved(People.of(method, table))
+        return offered[-1]
+
+    table = wide(6, 400)
+    unbounded = counted(by_default)
+    monkeypatch.setattr(genetic, "CELLS", 1)
+    fewest = genetic.FEWEST * 6
+    # The generation that reaches the bound is finished.
+    assert fewest <= counted(by_default) < fewest + genetic.BROOD < unbounded
+    assert counted(replace(by_default, effort=unbounded)) == unbounded
 
 
 def test_a_table_without_rows_is_released() -> None:

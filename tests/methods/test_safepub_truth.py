@@ -34,7 +34,7 @@ from shoal.exact.epsilon import Epsilon
 from shoal.lattice import Node
 from shoal.methods import safepub
 from shoal.methods.method import Progress
-from shoal.methods.safepub import Choice, SafePub, SafePubPlan, search
+from shoal.methods.safepub import SafePub, SafePubPlan, SearchChoice, search
 from shoal.methods.safepub.scores import SCORES, Candidates, Score, Scores
 from shoal.methods.safepub.search import sampled_k
 from shoal.privacy.calculus import (
@@ -201,7 +201,7 @@ def choice(method: SafePub, table: Table) -> Law:
     """The law of the node that is searched for, and of the parameters to release it with."""
     plan = method.plan(table.schema)
     if plan.searching is None:
-        return {Choice(plan.candidates.low, plan.parameters): ONE}
+        return {SearchChoice(plan.candidates.low, plan.parameters): ONE}
     counts = table.count(table.schema.released)
     kind = noised(counts.total, plan.parameters, (MANY,) if method.beta == "auto" else ())
     return law(lambda chance: method.choose(plan, counts, chance, silent), kind)
@@ -215,13 +215,13 @@ def everything(release: Release) -> tuple[str, str, str]:
     return str(release.table.rows()), str(release.table.schema), release.certificate.to_json()
 
 
-def given_levels(method: SafePub, table: Table, chosen: Choice) -> Law:
+def given_levels(method: SafePub, table: Table, chosen: SearchChoice) -> Law:
     """The law of what leaves once the search has found a node."""
     with mock.patch.object(type(method), "choose", return_value=chosen):
         return law(lambda chance: everything(method.release(table, chance)))
 
 
-def together(choices: Law, releases: Mapping[Choice, Law]) -> Law:
+def together(choices: Law, releases: Mapping[SearchChoice, Law]) -> Law:
     return {
         outcome: choices[chosen] * w
         for chosen, outcomes in releases.items()
@@ -748,7 +748,7 @@ def test_a_budget_that_forgets_how_small_the_sample_is_is_caught(
 class Louder(SafePub):
     """The number of records is known with half the noise."""
 
-    def choose(self, *given: Any) -> Choice:
+    def choose(self, *given: Any) -> SearchChoice:
         chance = next(value for value in given if isinstance(value, Chance))
         shipped = chance.discrete_laplace
         with mock.patch.object(chance, "discrete_laplace", lambda scale: shipped(scale / 2)):
@@ -760,7 +760,7 @@ class Counted(SafePub):
 
     def choose(
         self, plan: SafePubPlan, counts: Counts, chance: Chance, progress: Progress
-    ) -> Choice:
+    ) -> SearchChoice:
         chosen = super().choose(plan, counts, chance, progress)
         usual = plan.parameters
         parameters = two_betas(usual.epsilon, usual.delta, usual.definition, counts.total)

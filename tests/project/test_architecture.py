@@ -92,3 +92,12 @@ def test_a_room_that_used_one_below_it_would_be_noticed(tmp_path: Path) -> None:
     (tmp_path / "errors.py").write_text("def late():\n    from shoal import data\n")
     (tmp_path / "data.py").write_text("import shoal.errors\nfrom shoal.errors import ShoalError\n")
     assert below(rooms(), tmp_path) == ["errors.py:2 uses data"]
+
+
+def test_a_class_name_means_one_thing() -> None:
+    places: dict[str, list[str]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    assert not {name: where for name, where in places.items() if len(where) > 1}

@@ -15,6 +15,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.attack.inferences import Inference, Shares
 from shoal.attack.judge import Judge
 from shoal.chance import Chance
@@ -369,6 +370,7 @@ def require_one_row_per_person(method: Method) -> None:
         )
 
 
+@typed
 def require_attackable(method: Method) -> None:
     """ParameterError if someone who knows the method has nothing to find, which says why."""
     if method.name in CATALOGUE:

@@ -14,7 +14,7 @@ from math import inf
 import numpy as np
 
 from shoal.attack.transcript import Heard
-from shoal.audit.cells import Cells, Constraint, cells
+from shoal.audit.cells import Constraint, PersonCells, cells
 from shoal.audit.matrices import Floats, LinearProgram
 from shoal.audit.model import Decision, members
 from shoal.audit.polytope import sides
@@ -84,7 +84,7 @@ class _CellRanges:
     lows, highs: what was found
     """
 
-    groups: Cells
+    groups: PersonCells
     low: Floats
     high: Floats
     need: Floats

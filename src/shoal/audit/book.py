@@ -18,14 +18,14 @@ import numpy as np
 
 from shoal.arguments import typed
 from shoal.audit import expressions
-from shoal.audit.dither import FINE, Dither, Draws, Recorded
+from shoal.audit.dither import FINE, Dither, DitherDraws, Recorded
 from shoal.audit.expressions import Query
 from shoal.audit.model import Costed, Decision, Number
 from shoal.audit.records import Asked, Begun
 from shoal.audit.secret import (
     FAMILY_OF,
     Family,
-    People,
+    PeopleInRows,
     Secret,
     exact_values,
     simplest,
@@ -197,7 +197,7 @@ class Audit:
         """
         given = [secrets] if isinstance(secrets, Secret) else list(secrets)
         shown = list(dict.fromkeys(public))
-        people = People.in_rows(table, unit)
+        people = PeopleInRows.in_rows(table, unit)
         _require(table, given, shown, named, people)
         if rows and (unit is not None or ROW in (*shown, *(each.column for each in given))):
             raise ColumnError(
@@ -396,7 +396,7 @@ class Audit:
         """
         column, people = question.column, question.people
         auditor, known = self._auditor(column, question.family)
-        draws = Draws(Chance())
+        draws = DitherDraws(Chance())
         dither = self._dithers.get(column)
         if dither is not None:
             dither = dither.asked(people, draws)
@@ -584,7 +584,7 @@ def _require(
     secrets: Sequence[Secret],
     public: Sequence[str],
     named: str | None,
-    people: People,
+    people: PeopleInRows,
 ) -> None:
     """Raise if the columns do not fit together."""
     from shoal.data.people import require_once
@@ -613,7 +613,7 @@ def _require(
         require_once(table, public, [name for name in table.names if name not in names])
 
 
-def _require_names(table: "Table", public: Sequence[str], named: str, people: People) -> None:
+def _require_names(table: "Table", public: Sequence[str], named: str, people: PeopleInRows) -> None:
     """Raise if a column does not name people in public."""
     if named not in public:
         raise ColumnError(f"column {named!r} is to name people in public", "make it public too")
@@ -624,7 +624,7 @@ def _require_names(table: "Table", public: Sequence[str], named: str, people: Pe
         )
 
 
-def _order(table: "Table", names: Sequence[str], people: People) -> "npt.NDArray[np.int64]":
+def _order(table: "Table", names: Sequence[str], people: PeopleInRows) -> "npt.NDArray[np.int64]":
     """People in the order of some columns; as they are, if there are none.
 
     People who are alike in public are always asked about together, so this order reveals nothing.

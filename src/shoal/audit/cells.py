@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from shoal.audit.model import Number
 
-__all__ = ["Cells", "Constraint", "Labels", "bits", "cells", "refined"]
+__all__ = ["Constraint", "Labels", "PersonCells", "bits", "cells", "refined"]
 
 Ints = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
@@ -43,7 +43,7 @@ class Constraint:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class PersonCells:
     """Cells of people, in the order of their first members.
 
     labels: everyone's cell; -1 for those whom no set is about
@@ -70,7 +70,7 @@ class Cells:
         return stacked.reshape(len(members), len(self))
 
 
-def cells(sets: Sequence[Constraint], people: int, kinds: Labels | None = None) -> Cells:
+def cells(sets: Sequence[Constraint], people: int, kinds: Labels | None = None) -> PersonCells:
     """The cells of those whom constraints, or a question about people, are about.
 
     kinds: what is public of everyone, by number; by default the same
@@ -134,7 +134,7 @@ def _compact(codes: Ints) -> Labels:
     return places.astype(np.int32)[codes]
 
 
-def _in_order(labels: Labels) -> Cells:
+def _in_order(labels: Labels) -> PersonCells:
     """Cells numbered by their first members; negative labels stay out."""
     inside = np.flatnonzero(labels >= 0)
     known, first, numbers, sizes = np.unique(
@@ -145,7 +145,7 @@ def _in_order(labels: Labels) -> Cells:
     place[order] = np.arange(len(known), dtype=np.int32)
     numbered = np.full(len(labels), -1, np.int32)
     numbered[inside] = place[numbers]
-    return Cells(numbered, inside[first[order]], sizes[order].astype(np.int64))
+    return PersonCells(numbered, inside[first[order]], sizes[order].astype(np.int64))
 
 
 def bits(sets: Sequence[int], count: int) -> Bits:

@@ -16,7 +16,7 @@ import numpy as np
 from shoal.audit.cells import Labels, bits
 from shoal.chance import Chance
 
-__all__ = ["FINE", "Dither", "Draws", "Recorded"]
+__all__ = ["FINE", "Dither", "DitherDraws", "Recorded"]
 
 FINE: int = 10**1300
 """Parts that dither divides a unit into: enough for a thousand sums over the same people."""
@@ -25,7 +25,7 @@ COARSE = 256
 """Parts of the probability with which a person of a cell has the larger half of a unit."""
 
 
-class Draws:
+class DitherDraws:
     """Parts drawn by chance, which remembers them for the log."""
 
     def __init__(self, chance: Chance) -> None:
@@ -104,7 +104,7 @@ class Dither:
         """Nothing was drawn for anybody."""
         return cls(np.zeros(people, np.int32), (people,), (None,))
 
-    def asked(self, people: int, draws: Draws | Recorded) -> "Dither":
+    def asked(self, people: int, draws: DitherDraws | Recorded) -> "Dither":
         """Once a question is about people: what was added to all of them is known.
 
         Of a cell that it cuts, those inside become a new one, the last.
@@ -142,7 +142,7 @@ class Dither:
 
 
 def _split(
-    parts: int | None, rest: int, count: int, draws: Draws | Recorded
+    parts: int | None, rest: int, count: int, draws: DitherDraws | Recorded
 ) -> tuple[int | None, int]:
     """What the rest of a cell has of its parts, and what those have whom a question is about."""
     if parts is None:

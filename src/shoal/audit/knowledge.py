@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.book import Audit, SecretState
-from shoal.audit.cells import Cells, Ints, cells
+from shoal.audit.cells import Ints, PersonCells, cells
 from shoal.audit.matrices import Floats, LinearProgram
 from shoal.audit.maxima import Maxima, MaximaState, Minima
 from shoal.audit.polytope import sides
@@ -105,7 +105,7 @@ def _of_sums(auditor: Sums, state: SumState) -> tuple[Floats, Ints, bool]:
     return np.maximum(widths, promised), groups.sizes, False
 
 
-def _solved(auditor: Sums, state: SumState, groups: Cells) -> Floats:
+def _solved(auditor: Sums, state: SumState, groups: PersonCells) -> Floats:
     first = groups.first.tolist()
     low = np.array([float(auditor.lows[person]) for person in first])
     high = np.array([float(auditor.highs[person]) for person in first])

@@ -12,7 +12,7 @@ from math import ceil, floor, inf, lcm
 
 import numpy as np
 
-from shoal.audit.cells import Cells, Constraint, Ints, Labels, bits, cells
+from shoal.audit.cells import Constraint, Ints, Labels, PersonCells, bits, cells
 from shoal.audit.matrices import (
     Floats,
     LinearProgram,
@@ -133,7 +133,7 @@ def linked(constraints: Sequence[Constraint], people: int) -> tuple[tuple[Constr
 
 def told_apart(
     constraints: Sequence[Constraint], people: int, kinds: Labels | None = None
-) -> Cells:
+) -> PersonCells:
     """The cells of constraints and a question; TooLargeError if there are too many."""
     groups = cells(constraints, people, kinds)
     alone = int(np.count_nonzero(groups.sizes == 1))

@@ -28,7 +28,7 @@ __all__ = [
     "FAMILY_OF",
     "Family",
     "KindBounds",
-    "People",
+    "PeopleInRows",
     "Secret",
     "exact_values",
     "simplest",
@@ -285,14 +285,14 @@ class KindBounds:
 
 
 def exact_values(
-    table: "Table", secret: Secret, people: "People | None" = None
+    table: "Table", secret: Secret, people: "PeopleInRows | None" = None
 ) -> tuple[list[Fraction], Secret]:
     """The exact values of a secret column, checked against what is said to be public of them.
 
     Also the secret with nothing left open. Someone's rows are added up, or their largest or
     smallest value is taken.
     """
-    people = people or People.in_rows(table, None)
+    people = people or PeopleInRows.in_rows(table, None)
     column = _Checked(table, secret.column)
     values = column.numbers()
     integers = column.integers(secret, values)
@@ -376,7 +376,7 @@ class _Checked:
 
 
 def _each(
-    table: "Table", column: str | None, given: Fraction | None, people: "People"
+    table: "Table", column: str | None, given: Fraction | None, people: "PeopleInRows"
 ) -> Sequence[Fraction | None]:
     """Everyone's bound: from a public column, or the same for all."""
     if column is None:
@@ -386,7 +386,7 @@ def _each(
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class PeopleInRows:
     """Who is in which rows.
 
     first: the number of everyone's first row
@@ -397,7 +397,7 @@ class People:
     of: list[int] | None = None
 
     @classmethod
-    def in_rows(cls, table: "Table", unit: str | None) -> "People":
+    def in_rows(cls, table: "Table", unit: str | None) -> "PeopleInRows":
         """One person per row, or per value of a column."""
         if unit is None:
             return cls(list(range(table.rows)))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.audit.cells import Cells, Constraint, Ints
+from shoal.audit.cells import Constraint, Ints, PersonCells
 from shoal.audit.cells import cells as cells_of
 from shoal.audit.matrices import (
     Floats,
@@ -91,7 +91,9 @@ def safe(
     return (low, high) if low < high else None
 
 
-def certified(box: Box, constraints: tuple[Constraint, ...], cells: Cells) -> list[Fraction] | None:
+def certified(
+    box: Box, constraints: tuple[Constraint, ...], cells: PersonCells
+) -> list[Fraction] | None:
     """Lower bounds on what one person of each cell can have; None where floats show nothing."""
     with np.errstate(all="ignore"):
         known = shape(box, constraints, cells)
@@ -112,7 +114,7 @@ class System:
     unit: of the grid of points, on which sums of columns are exact in whole numbers
     """
 
-    cells: Cells
+    cells: PersonCells
     a: Floats
     right: Ints
     mass: Floats
@@ -123,7 +125,7 @@ class System:
     unit: float
 
     @classmethod
-    def of(cls, box: Box, constraints: Sequence[Constraint], cells: Cells) -> "System":
+    def of(cls, box: Box, constraints: Sequence[Constraint], cells: PersonCells) -> "System":
         count = len(cells)
         slack = [place for place, each in enumerate(constraints) if each.relation != "="]
         signs = [1 if constraints[place].relation == "<=" else -1 for place in slack]
@@ -175,7 +177,7 @@ class Shape:
         return spread - self.scales[:, None] * (a.T @ rest)
 
 
-def shape(box: Box, constraints: tuple[Constraint, ...], cells: Cells) -> Shape | None:
+def shape(box: Box, constraints: tuple[Constraint, ...], cells: PersonCells) -> Shape | None:
     """The shape of a polytope, or None where floats find no point inside."""
     middle = centre(box, constraints)
     if middle is None:
@@ -201,7 +203,7 @@ def shape(box: Box, constraints: tuple[Constraint, ...], cells: Cells) -> Shape 
 class Centre:
     """A point deep inside: what each person of a cell has there, and the slacks."""
 
-    cells: Cells
+    cells: PersonCells
     averages: Floats
     slacks: Floats
 

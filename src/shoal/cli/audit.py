@@ -430,7 +430,7 @@ class AddressOptions:
 
 
 @dataclass(frozen=True)
-class LimitOptions:
+class ClientLimitOptions:
     """What clients may do."""
 
     quantum: Annotated[
@@ -472,7 +472,7 @@ class LimitOptions:
 @bundled
 def serve(
     address: AddressOptions,
-    limits: LimitOptions,
+    limits: ClientLimitOptions,
     store: Annotated[
         str | None,
         typer.Argument(

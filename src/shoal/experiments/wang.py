@@ -25,7 +25,7 @@ from shoal.methods.buckets.settings import Solver, find_setting
 from shoal.privacy.limits import Limits
 from shoal.studies.limit_curves import LimitPoint, weigh_limits
 
-__all__ = ["EXPERIMENTS", "SHAPES", "Shape", "made"]
+__all__ = ["EXPERIMENTS", "SHAPES", "PaperTable", "made"]
 
 THETAS = (2, 4, 8, 16, 32)
 OFFSET = Fraction(1, 50)
@@ -51,7 +51,7 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
-class Shape:
+class PaperTable:
     """A sensitive column: its name, and the shares of its most and its least frequent value."""
 
     name: str
@@ -75,7 +75,10 @@ class Shape:
         return counts
 
 
-SHAPES = (Shape("OCC", "occupation", 0.075, 0.0018), Shape("EDU", "education", 0.273, 0.0044))
+SHAPES = (
+    PaperTable("OCC", "occupation", 0.075, 0.0018),
+    PaperTable("EDU", "education", 0.273, 0.0044),
+)
 
 
 def limits_of(counts: Ints, theta: int) -> list[Fraction]:
@@ -84,7 +87,7 @@ def limits_of(counts: Ints, theta: int) -> list[Fraction]:
     return list(Limits.formula(theta, OFFSET).of(occurring).values())
 
 
-def made(shape: Shape, records: int, dependent: bool, seed: int) -> Table:
+def made(shape: PaperTable, records: int, dependent: bool, seed: int) -> Table:
     """A table of that shape, whose other columns are uniform.
 
     A dependent sensitive value is near the place of its record in the column of age, by rank with

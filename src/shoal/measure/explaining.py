@@ -149,7 +149,7 @@ def explain(
     promise = _promise(epsilon, delta, definition, rows)
     each, delta_row = per_row(epsilon, delta, rows)
     anonymisation = each * share
-    if beta != AUTO:
+    if not (isinstance(beta, str) and beta == AUTO):
         parameters = safepub_parameters(anonymisation, delta_row, definition, beta=beta)
     elif people is not None:
         parameters = chosen_parameters(anonymisation, delta_row, definition, people * rows)

@@ -19,7 +19,7 @@ from shoal.measure.bucket_errors import BucketErrors, BucketQueries, bucket_erro
 from shoal.methods.buckets import Buckets, BucketsFacts
 from shoal.methods.buckets.settings import Solver
 from shoal.methods.catalogue import entries, entry_of
-from shoal.methods.method import Progress, people_of, silent
+from shoal.methods.method import Method, Progress, people_of, silent
 from shoal.studies import charts
 from shoal.studies.apart import ESTIMATES
 from shoal.studies.curves import Study
@@ -178,17 +178,18 @@ class LimitReport:
 
 
 @typed
-def limits_of(table: Table, method: Any) -> LimitReport:
+def limits_of(table: Table, method: Method) -> LimitReport:
     """What a method with limits says about the values of a table, before anything is released.
 
     ParameterError if it has none.
     """
+    chosen: Any = method  # the methods with limits have more than the protocol
     entry = entry_of(method.name)
     if entry.trades != "limits":
         others = [each.name for each in entries() if each.trades == "limits"]
         raise ParameterError(f"the method {method.name!r} has no limits", f"use {listed(others)}")
-    eligible = method.eligibility(table)
-    kind = table.kind(method.column)
+    eligible = chosen.eligibility(table)
+    kind = table.kind(chosen.column)
 
     def text(value: Any) -> str:
         return "" if value is None else kind.text(value)
@@ -208,7 +209,7 @@ def limits_of(table: Table, method: Any) -> LimitReport:
         for each in eligible.blocked
     ]
     return LimitReport(
-        column=method.column,
+        column=chosen.column,
         holds=eligible.holds,
         values=tuple(values),
         blocked=tuple(blocked),

@@ -51,7 +51,7 @@ def _first(wanted: Ints, most: int) -> Ints:
 
 
 @dataclass(frozen=True)
-class _Step:
+class _Flow:
     """Records leave the buckets of a size, or none at first, for those of another."""
 
     out: int | None
@@ -68,9 +68,9 @@ class _Search:
         self.room = room
         self.free = free
         self.held = held
-        self.came: dict[int, _Step] = {}
+        self.came: dict[int, _Flow] = {}
 
-    def route(self) -> list[_Step] | None:
+    def route(self) -> list[_Flow] | None:
         """The steps from the last to the first; None if there is no way."""
         waiting: list[int | None] = [None]
         for out in waiting:  # there will be more
@@ -78,7 +78,7 @@ class _Search:
             for into in np.flatnonzero(amounts).tolist():
                 if into in self.came:
                     continue
-                self.came[into] = _Step(out, into, int(amounts[into]))
+                self.came[into] = _Flow(out, into, int(amounts[into]))
                 if self.room[into]:
                     return self._back(into)
                 waiting.append(into)
@@ -87,13 +87,13 @@ class _Search:
     def _source(self, out: int | None) -> Ints:
         return self.left if out is None else self.held[:, out]
 
-    def _back(self, into: int) -> list[_Step]:
+    def _back(self, into: int) -> list[_Flow]:
         steps = [self.came[into]]
         while (before := steps[-1].out) is not None:
             steps.append(self.came[before])
         return steps
 
-    def push(self, route: list[_Step]) -> None:
+    def push(self, route: list[_Flow]) -> None:
         """Move as many records along a route as all of its steps allow.
 
         A step moves only what was there before, so that all steps can be taken at once.

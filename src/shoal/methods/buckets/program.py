@@ -20,7 +20,7 @@ from shoal.errors import ShoalError
 from shoal.methods.buckets.flows import fill
 from shoal.methods.buckets.problem import Ints, Problem
 
-__all__ = ["Found", "Outcome", "Precision", "least"]
+__all__ = ["Found", "SolverOutcome", "SolverPrecision", "least"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -51,7 +51,7 @@ _NONE = 2
 
 
 @dataclass(frozen=True)
-class Precision:
+class SolverPrecision:
     """How far from the least loss the search may stop, and how long it may take."""
 
     gap: float
@@ -73,7 +73,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class SolverOutcome:
     """The best numbers that were found, and what all settings of the problem lose at least.
 
     `finished` says that there are none, where none were found; else time was up.
@@ -84,7 +84,7 @@ class Outcome:
     finished: bool
 
 
-def least(problem: Problem, precision: Precision, known: int | None = None) -> Outcome:
+def least(problem: Problem, precision: SolverPrecision, known: int | None = None) -> SolverOutcome:
     """Numbers of buckets that lose least, up to a gap, or what was found when time was up.
 
     `known` is the loss of a setting of the same problem: only what loses less is looked for.
@@ -92,27 +92,27 @@ def least(problem: Problem, precision: Precision, known: int | None = None) -> O
     program = _Program(problem, precision.seconds)
     relaxed = program.relaxed()
     if relaxed is None:
-        return Outcome(None, inf, True)
+        return SolverOutcome(None, inf, True)
     # First near the numbers that need not be whole, with sizes that are not too dear for the gap.
     allowed = inf if precision.gap >= 1 else relaxed.bound / (1 - precision.gap)
-    near = _Box.around(relaxed, problem.most).only(relaxed.with_one <= allowed)
+    near = _Range.around(relaxed, problem.most).only(relaxed.with_one <= allowed)
     first = program.whole(near, _Rounds(precision.gap / 2, program.left() / 2))
     losses = [] if known is None else [known]
     if first.found is not None:
         losses.append(first.found.loss)
     best = min(losses, default=None)
     if best is not None and best <= allowed:
-        return Outcome(first.found, float(relaxed.bound), True)
+        return SolverOutcome(first.found, float(relaxed.bound), True)
     # Then anywhere, with sizes that could make the loss smaller.
     useful = np.ones(len(problem.sizes), dtype=np.bool_)
     if best is not None:
         useful = relaxed.with_one < best
-    everywhere = _Box(np.zeros_like(problem.most), problem.most).only(useful)
+    everywhere = _Range(np.zeros_like(problem.most), problem.most).only(useful)
     second = program.whole(everywhere, _Rounds(precision.gap, program.left()))
     candidates = [each.found for each in (first, second) if each.found is not None]
     found = min(candidates, key=lambda each: each.loss, default=None)
     bound = second.bound if best is None else min(second.bound, float(best))
-    return Outcome(found, max(float(relaxed.bound), bound), second.finished)
+    return SolverOutcome(found, max(float(relaxed.bound), bound), second.finished)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,21 +129,21 @@ class _Relaxed:
 
 
 @dataclass(frozen=True, eq=False)
-class _Box:
+class _Range:
     """The least and the largest numbers of buckets of every size."""
 
     lower: Ints
     upper: Ints
 
     @classmethod
-    def around(cls, relaxed: _Relaxed, most: Ints) -> "_Box":
+    def around(cls, relaxed: _Relaxed, most: Ints) -> "_Range":
         whole = np.floor(relaxed.numbers).astype(np.int64)
         return cls(np.maximum(whole - _WINDOW, 0), np.minimum(whole + 1 + _WINDOW, most))
 
-    def only(self, kept: npt.NDArray[Any]) -> "_Box":
+    def only(self, kept: npt.NDArray[Any]) -> "_Range":
         """The same with none of the other sizes."""
         kept = kept.astype(np.bool_)
-        return _Box(np.where(kept, self.lower, 0), np.where(kept, self.upper, 0))
+        return _Range(np.where(kept, self.lower, 0), np.where(kept, self.upper, 0))
 
 
 @dataclass(frozen=True)
@@ -311,7 +311,7 @@ class _Program:
 
     # With whole numbers
 
-    def whole(self, box: _Box, rounds: _Rounds) -> Outcome:
+    def whole(self, box: _Range, rounds: _Rounds) -> SolverOutcome:
         """Whole numbers within a box, with cuts until they can be filled or time is up.
 
         With fewer cuts than all, HiGHS's bound is still one.
@@ -321,7 +321,7 @@ class _Program:
         while (left := until - monotonic()) > 0:
             result = self._proposed(box, _Rounds(rounds.gap, left))
             if result.status == _NONE:
-                return Outcome(None, inf, True)
+                return SolverOutcome(None, inf, True)
             reported = result.get("mip_dual_bound")
             if reported is not None and isfinite(reported):
                 bound = max(bound, float(reported) + float(self.cost @ box.lower))
@@ -335,10 +335,10 @@ class _Program:
             filling = fill(self.problem.counts, room, (self.problem.fit * numbers)[:, used])
             if filling.crowded is None:
                 found = Found(self.sizes[used], numbers[used], filling.held)
-                return Outcome(found, bound, True)
+                return SolverOutcome(found, bound, True)
             if not self.cut(self._kinds(filling.crowded)):
                 break
-        return Outcome(None, bound, False)
+        return SolverOutcome(None, bound, False)
 
     def _kinds(self, values: Bools) -> Bools:
         """The kinds of some values."""
@@ -348,7 +348,7 @@ class _Program:
         every = np.column_stack((self.counts, self.fit))
         return np.array([row.tobytes() in crowded for row in every], dtype=np.bool_)
 
-    def _proposed(self, box: _Box, rounds: _Rounds) -> Any:
+    def _proposed(self, box: _Range, rounds: _Rounds) -> Any:
         """HiGHS's result, in numbers above the lowest: small ones are computed better."""
         scipy = _scipy()
         kept = box.upper > 0

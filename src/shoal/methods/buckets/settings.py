@@ -29,7 +29,7 @@ from shoal.errors import (
 from shoal.exact.numbers import Exact, fraction, whole
 from shoal.methods.buckets.flows import fill
 from shoal.methods.buckets.problem import CELLS, LARGEST, Ints, Least, Problem, fitting, strictest
-from shoal.methods.buckets.program import Found, Precision, least
+from shoal.methods.buckets.program import Found, SolverPrecision, least
 
 __all__ = [
     "HIGHEST",
@@ -53,7 +53,7 @@ A bucket of that many reveals next to nothing.
 _SECONDS = 3.0
 """To find out whether any setting is possible; an unanswered question counts as no."""
 
-_QUICK = Precision(1.0, _SECONDS)
+_QUICK = SolverPrecision(1.0, _SECONDS)
 """Enough for that."""
 
 
@@ -201,8 +201,8 @@ class Search:
         return _two(problem)
 
     @property
-    def _precision(self) -> Precision:
-        return Precision(float(self.gap), float(self.seconds))
+    def _precision(self) -> SolverPrecision:
+        return SolverPrecision(float(self.gap), float(self.seconds))
 
     def _unbounded(self, counts: Ints, limits: Sequence[Fraction]) -> Setting:
         """What the solver finds among all sizes that could lose less than a first setting.
@@ -529,7 +529,7 @@ def _multi(problem: Problem) -> Setting:
 
 def _optimal(
     problem: Problem,
-    precision: Precision,
+    precision: SolverPrecision,
     others: Sequence[Setting] = (),
     beyond: float = inf,
 ) -> Setting:

@@ -124,10 +124,10 @@ class Personal:
 
     The solver "exact" looks at the whole lattice. For tables too wide for that, "genetic" and
     "relaxed" look for low risks without a promise how low, and "lagrangian" for the largest
-    `pull`/risk + utility^`power`. `effort` is how much they do: nodes counted for all records (300
-    for each column unless given), linear programs, or passes over everyone (1,000). `unit` is the
-    identifying column that says whose rows belong together: one row of each person is drawn, and
-    only that is used.
+    `pull`/risk + utility^`power`. `effort` is how much they do: nodes counted for all records (up
+    to 300 for each column unless given), linear programs, or passes over everyone (1,000). `unit`
+    is the identifying column that says whose rows belong together: one row of each person is drawn,
+    and only that is used.
     """
 
     utility: Fraction

@@ -20,9 +20,10 @@ from shoal.methods.personal.models import Ints, Sum
 __all__ = ["Alone"]
 
 Bits = npt.NDArray[np.uint64]
+Bytes = npt.NDArray[np.uint8]
 
 KEPT = 1 << 28
-"""Bytes of sets that are kept."""
+"""Bytes of sets that are kept, and of the levels at which people meet."""
 
 FINE = 1 << 32
 """Weights of draws are whole numbers up to this."""
@@ -45,6 +46,7 @@ class Alone:
         self._everyone = _packed(np.ones(len(count), dtype=np.bool_))
         self._digits = [_packed(count >> digit & 1 == 1) for digit in range(digits)]
         self._known: dict[tuple[int, int, int], Bits] = {}
+        self._met: dict[tuple[int, int], Bytes] = {}
         self._seen: dict[int, int] = {}
 
     def draw(self, chance: Chance, size: int) -> list[int]:
@@ -110,18 +112,23 @@ class Alone:
         one = self.best.wanted[number].rows[place]
         return [int(codes[one]) for codes in self.crowds.everyone.codes]
 
-    def meeting(self, row: int) -> npt.NDArray[np.uint8]:
+    def meeting(self, row: int) -> list[Bytes]:
         """For every column the lowest level at which everybody shows the same as a row."""
-        everyone = self.crowds.everyone
-        meeting = np.empty((len(self.heights), everyone.distinct), dtype=np.uint8)
-        columns = zip(self.crowds.hierarchies, self._leaves(row), everyone.codes, strict=True)
-        for column, (hierarchy, leaf, codes) in enumerate(columns):
+        return [self._meeting(column, leaf) for column, leaf in enumerate(self._leaves(row))]
+
+    def _meeting(self, column: int, leaf: int) -> Bytes:
+        """The lowest level of a column at which everybody shows the same as someone with a leaf."""
+        asked = column, leaf
+        if asked not in self._met:
+            if len(self._met) * self.crowds.everyone.distinct > KEPT:
+                self._met.clear()
+            maps = self.crowds.hierarchies[column].maps
             # Who differs at a level differs at all below it.
-            of_leaf = np.zeros(len(hierarchy.maps[0]), dtype=np.uint8)
-            for at_level in hierarchy.maps:
+            of_leaf = np.zeros(len(maps[0]), dtype=np.uint8)
+            for at_level in maps:
                 of_leaf += at_level != at_level[leaf]
-            meeting[column] = of_leaf[codes]
-        return meeting
+            self._met[asked] = of_leaf[self.crowds.everyone.codes[column]]
+        return self._met[asked]
 
     def settled(self, row: int) -> bool:
         """Whether a row was seen here before with the node that it has now; now it was."""

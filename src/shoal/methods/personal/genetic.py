@@ -12,6 +12,7 @@ far the risks that are found are from the lowest; docs/personal.md has what was 
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +32,11 @@ BROOD = 16
 """Records of a generation."""
 LITTER = 24
 """Paths for each of them."""
-NODES = 300
-"""Nodes that are counted for all records, for every column, unless another number is given."""
+NODES, FEWEST = 300, 10
+"""Nodes that are counted for all records, for every column, unless their number is given: at most,
+and however much work climbing is."""
+CELLS = 1 << 31
+"""Cells that climbing looks at, unless the number of nodes is given: about 13 s of a processor."""
 PATIENCE = 20
 """Generations in a row that better nothing, after which the search ends; with half of it the risks
 on adult are twice as far from the lowest."""
@@ -43,13 +47,13 @@ MUTANTS, CROSSED = 18, 3
 def search(people: People, chance: Chance, progress: Callable[[int, int], None]) -> list[Chosen]:
     """For every row the best of `effort` nodes, the row unchanged among them.
 
-    Of fewer once generations better nothing.
+    Of fewer once generations better nothing, or by default once climbing was much work.
     """
     best = Best(people.crowds, people.utility, people.wanted)
-    effort = people.method.effort or NODES * len(people.crowds.heights)
+    effort = SearchEffort.of(people)
     alone = Alone(people, best)
     idle = 0
-    while len(best.offered) < effort and idle < PATIENCE:
+    while effort.done(best) < effort.nodes and idle < PATIENCE:
         parents = alone.draw(chance, BROOD)
         if not parents:
             break
@@ -57,20 +61,53 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
         settled = [parent for parent in parents if alone.settled(parent)]
         bred = dict(zip(settled, litters(alone, settled, chance), strict=True))
         for parent in parents:
-            progress(len(best.offered), effort)
-            node, risk = _lowered(alone, parent, bred.get(parent))
-            if risk < alone.risk(parent) and len(best.offered) < effort:
+            progress(effort.done(best), effort.nodes)
+            climb = Climb(alone, parent)
+            node, risk = _lowered(alone, climb, bred.get(parent))
+            effort.cells += climb.cells
+            if risk < alone.risk(parent) and len(best.offered) < effort.nodes:
                 best.offer(node)
                 idle = 0
     return refined(best)
 
 
-def _lowered(alone: Alone, parent: int, litter: list[Node] | None) -> tuple[Node, float]:
+@dataclass
+class SearchEffort:
+    """How much a search may do, and how much of it was done."""
+
+    nodes: int
+    """Those counted for all records, at most."""
+
+    fewest: int
+    """Nodes that are counted however much climbing looked at."""
+
+    cells: int = 0
+    """What climbing looked at."""
+
+    @classmethod
+    def of(cls, people: People) -> "SearchEffort":
+        """What is given, which climbing does not shorten, or else what the columns call for."""
+        given = people.method.effort
+        if given is not None:
+            return cls(given, given)
+        columns = len(people.crowds.heights)
+        return cls(NODES * columns, FEWEST * columns)
+
+    def done(self, best: Best) -> int:
+        """How much of `nodes` was done, by nodes or by cells, whichever is more."""
+        offered = len(best.offered)
+        if offered < self.fewest:
+            return offered
+        by_cells = self.nodes * min(self.cells, CELLS) // CELLS
+        return max(offered, by_cells)
+
+
+def _lowered(alone: Alone, climb: Climb, litter: list[Node] | None) -> tuple[Node, float]:
     """Where a row climbs to from its own node, or from the fittest of a litter; and the risk."""
-    climb = Climb(alone, parent)
+    row = climb.row
     if litter is None:
-        return climb.best(alone.node(parent), alone.risk(parent))
-    risks = alone.risks(parent, litter)
+        return climb.best(alone.node(row), alone.risk(row))
+    risks = alone.risks(row, litter)
     fittest = int(np.argmin(risks))
     return climb.best(litter[fittest], float(risks[fittest]))
 

@@ -7,7 +7,7 @@ found here, and `attack` asks for it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +43,16 @@ class Recognition:
     fitting: Ints
     left: Ints
     levels: npt.NDArray[np.uint8]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Recognition):
+            return NotImplemented
+        return all(
+            np.array_equal(getattr(self, each.name), getattr(other, each.name))
+            for each in fields(self)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have none
 
     def mean(self, crowd: Ints) -> float:
         """The mean chance to name the right person among such crowds."""

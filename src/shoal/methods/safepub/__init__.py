@@ -53,7 +53,7 @@ from shoal.releases.facts import KeptFacts
 from shoal.releases.layout import grouping, lay_out
 from shoal.releases.release import Release
 
-__all__ = ["Choice", "SafePub", "SafePubPlan", "drawn", "released_groups"]
+__all__ = ["SafePub", "SafePubPlan", "SearchChoice", "drawn", "released_groups"]
 
 SMALLEST = Fraction(1, 10**6)
 """The smallest ε of a row that is worth a release: with it, one record in a million is drawn."""
@@ -75,7 +75,7 @@ class SafePubPlan:
 
 
 @dataclass(frozen=True)
-class Choice:
+class SearchChoice:
     """What the budget of the search pays for: a node, and the parameters to release it with."""
 
     node: Node
@@ -162,7 +162,7 @@ class SafePub:
             steps = whole(steps, "steps")
         if records is not None:
             records = whole(records, "records")
-        if beta is not None and beta != AUTO:
+        if beta is not None and not (isinstance(beta, str) and beta == AUTO):
             beta = fraction(beta, "beta", 0, 1, above=True, below=True)
         keep(
             self,
@@ -333,7 +333,7 @@ class SafePub:
 
     def choose(
         self, plan: SafePubPlan, counts: Counts, chance: Chance, progress: Progress
-    ) -> Choice:
+    ) -> SearchChoice:
         """The node to release, and with which parameters.
 
         The budget pays for a noisy number of records, which sizes the sample and decides on β where
@@ -341,7 +341,7 @@ class SafePub:
         """
         parameters = plan.parameters
         if plan.searching is None:
-            return Choice(plan.candidates.low, parameters)
+            return SearchChoice(plan.candidates.low, parameters)
         progress(1, 3, "searching the lattice")
         scale = 1 / (plan.searching * COUNTING).bounds()[0]
         about = counts.total + chance.discrete_laplace(scale)
@@ -364,7 +364,7 @@ class SafePub:
             node = walk(nodes, score, sample, ramped(k), epsilon, chance, searching, steps)
         else:
             node = select(nodes, score, sample, ramped(k), epsilon, chance, searching)
-        return Choice(node, parameters)
+        return SearchChoice(node, parameters)
 
     def _derived(self, plan: SafePubPlan, parameters: SafePubParameters) -> dict[str, Any]:
         """What follows from the parameters and the choice, for the certificate."""
