@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import permutations, product
+from itertools import accumulate, permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +176,71 @@ def test_integers_below_a_bound_are_exactly_uniform_over_all_bytes() -> None:
 
 def test_large_bounds_are_drawn_too() -> None:
     assert 0 <= Chance().below(10**40) < 10**40
+
+
+# With 72 bits a draw is a word and, where that leaves it open, a byte: two sums share a word, one
+# has no bits beyond its word, and one place has no weight.
+_TIED = [(5 << 8) + 7, (5 << 8) + 200, 9 << 8, 9 << 8, 1 << 72]
+
+
+def places_of(word: int, sums: Sequence[int], bits: int) -> list[tuple[int, int]]:
+    """What a draw that begins with this word gives, for each byte that may follow: V and place."""
+    first = word.to_bytes(8, "little")
+    try:
+        decided = int(Bits(first).placed(sums, bits, 1)[0])
+        return [(word << 8 | byte, decided) for byte in range(256)]
+    except EOFError:  # it asks for the byte
+        sources = [(byte, Bits(first + bytes([byte]))) for byte in range(256)]
+        return [
+            (word << 8 | byte, int(source.placed(sums, bits, 1)[0])) for byte, source in sources
+        ]
+
+
+def test_places_have_exactly_their_weights_ties_included() -> None:
+    seen: Counter[int] = Counter()
+    words = range(12)
+    for word in words:
+        for drawn, place in places_of(word, _TIED, 72):
+            assert place == sum(total <= drawn for total in _TIED)
+            seen[place] += 1
+    # All other words are above every sum but the last.
+    assert places_of((1 << 64) - 1, _TIED, 72)[-1][1] == 4
+    seen[4] += (1 << 72) - 256 * len(words)
+    assert seen == {0: _TIED[0], 1: 193, 2: 9 * 256 - _TIED[1], 4: (1 << 72) - 9 * 256}
+
+
+def test_places_of_a_single_word_need_no_more_of_it() -> None:
+    sums = [3, 5, 1 << 64]
+    drawn = Bits(b"".join(word.to_bytes(8, "little") for word in (0, 2, 3, 4, 5, 6)))
+    assert drawn.placed(sums, 64, 6).tolist() == [0, 0, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("bits", [64, 128])
+def test_places_are_as_frequent_as_their_weights_and_a_twin_is_found(bits: int) -> None:
+    shares = [Fraction(1, 16), Fraction(1, 2), Fraction(5, 16), Fraction(1, 8)]
+    sums = [int(total * (1 << bits)) for total in accumulate(shares)]
+    expected = {place: float(DRAWS * share) for place, share in enumerate(shares)}
+    drawn = Chance().placed(sums, bits, DRAWS)
+    assert chi_squared(Counter(drawn.tolist()), expected) < LIMIT
+    twin = Chance().placed([sums[0] * 13 // 10, *sums[1:]], bits, DRAWS)
+    assert chi_squared(Counter(twin.tolist()), expected) > LIMIT
+
+
+@pytest.mark.parametrize(("sums", "bits"), [([1, 1 << 64], 65), ([1 << 32], 32)])
+def test_weights_that_do_not_add_up_are_refused(sums: list[int], bits: int) -> None:
+    with pytest.raises(ParameterError, match=r"do not add up to 2\^bits"):
+        Chance().placed(sums, bits, 1)
+
+
+def test_places_are_enumerated_with_their_weights() -> None:
+    sums = [1 << 62, 1 << 62, 1 << 64]
+    weights = law(lambda chance: tuple(chance.placed(sums, 64, 2).tolist()))
+    assert {places: weight.exact for places, weight in weights.items()} == {
+        (0, 0): Fraction(1, 16),
+        (0, 2): Fraction(3, 16),
+        (2, 0): Fraction(3, 16),
+        (2, 2): Fraction(9, 16),
+    }
 
 
 def test_every_order_is_equally_likely() -> None:

@@ -59,6 +59,23 @@ def test_explain_takes_a_chance_or_chooses_one_by_the_number_of_people() -> None
         assert "--beta" in refused.stderr
 
 
+def test_explain_says_how_far_counts_are_off() -> None:
+    given = ("--epsilon", "1", "--delta", "1e-6", "--counts", "5")
+    shown, printed = (
+        " ".join(explain(*given, *more).stdout.split()) for more in ((), ("--noise", "printed"))
+    )
+    assert "off by 0.851 on average, by 14 at most; none below 19 is released" in shown
+    assert "none below k is released" in printed
+    found = json.loads(explain(*given, "--json").stdout)
+    assert (found["noise"], found["bound"], found["half"]) == ("bounded", 14, 19)
+    refused = explain(*given, "--definition", "probabilistic")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "--noise" in refused.stderr
+    alone = explain("--epsilon", "1", "--delta", "1e-6", "--noise", "printed")
+    assert (alone.exit_code, alone.stdout) == (2, "")
+    assert "--counts" in alone.stderr
+
+
 def test_explain_pays_for_several_rows() -> None:
     several = ("--epsilon", "1", "--delta", "1e-6", "--rows", "2", "--split", "1")
     found = json.loads(explain(*several, "--definition", "standard", "--json").stdout)

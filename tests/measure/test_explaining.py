@@ -11,8 +11,12 @@ from shoal.errors import ParameterError
 from shoal.measure.explaining import CURVE, explain, explain_counts
 from shoal.methods.noisy_counts import NoisyCounts
 from shoal.methods.safepub import SafePub
+from shoal.privacy.bounded import bounded_count_parameters
 from shoal.privacy.calculus import safepub_parameters
-from shoal.privacy.noise import noisy_count_parameters
+from shoal.privacy.noise import ONE, noisy_count_parameters
+from shoal.privacy.sharing import Noise
+
+NOISES: tuple[Noise, ...] = ("bounded", "printed")
 
 
 def test_an_explanation_has_the_parameters_of_a_release() -> None:
@@ -78,15 +82,27 @@ def test_an_explanation_as_plain_values_has_floats_and_exact_texts() -> None:
 
 def test_counts_are_explained_with_the_parameters_of_a_release() -> None:
     explanation = explain_counts(1, "1e-6", 5)
-    parameters = noisy_count_parameters(1, "1e-6", 5, "standard")
-    assert explanation.scale == parameters.scale
-    assert explanation.half == parameters.half
+    assert explanation.parameters == bounded_count_parameters(1, "1e-6", 5)
+    printed = explain_counts(1, "1e-6", 5, "probabilistic", noise="printed")
+    assert printed.parameters == noisy_count_parameters(1, "1e-6", 5, "probabilistic")
     assert explanation.promise.epsilon == NoisyCounts(1, "1e-6", 5).epsilon
     assert explanation.columns is None
 
 
-def test_chances_rise_with_the_records_that_share_a_row() -> None:
-    explanation = explain_counts(1, "1e-6", 5)
+def test_bounded_noise_is_explained_by_its_error_and_bound() -> None:
+    bounded, printed = (explain_counts(1, "1e-6", 5, noise=noise) for noise in NOISES)
+    weights = bounded_count_parameters(1, "1e-6").weights
+    assert bounded.error == pytest.approx(2 * sum(z * p / ONE for z, p in enumerate(weights)))
+    assert bounded.error < printed.error
+    plain = bounded.to_dict()
+    assert (plain["noise"], plain["bound"], plain["threshold"]) == ("bounded", 14, 19)
+    assert printed.to_dict()["bound"] is None
+    assert printed.to_dict()["threshold"] == 5
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_chances_rise_with_the_records_that_share_a_row(noise: Noise) -> None:
+    explanation = explain_counts(1, "1e-6", 5, noise=noise)
     records = [number for number, _ in explanation.chances]
     chances = [chance for _, chance in explanation.chances]
     assert records[0] == 5
@@ -94,14 +110,14 @@ def test_chances_rise_with_the_records_that_share_a_row() -> None:
     assert chances == sorted(chances)
     assert chances[-1] >= 0.999
     # `half` is the fewest records with which a release is more likely than not.
-    assert explanation.half in records
-    assert chances[records.index(explanation.half)] >= 0.5
+    half = explanation.parameters.half
+    assert chances[records.index(half)] >= 0.5
 
 
 def test_groups_of_columns_share_what_is_promised() -> None:
     explanation = explain_counts(1, "1e-6", 5, "standard", columns=3)
-    assert float(explanation.epsilon) == pytest.approx(1 / 3)
-    assert explanation.noise > explain_counts(1, "1e-6", 5, "standard").noise
+    assert float(explanation.parameters.epsilon) == pytest.approx(1 / 3)
+    assert explanation.error > explain_counts(1, "1e-6", 5, "standard").error
 
 
 @pytest.mark.parametrize(
@@ -116,6 +132,10 @@ def test_groups_of_columns_share_what_is_promised() -> None:
         (lambda: explain(1, "1e-6", "standard", rows=0), "rows=0 is out of range"),
         (lambda: explain(1, "1e-6", people=0), "people=0 is out of range"),
         (lambda: explain_counts(1, "1e-6", 0), "k=0 is out of range"),
+        (
+            lambda: explain_counts(1, "1e-6", 5, "probabilistic"),
+            "definition='probabilistic' is not kept with bounded noise",
+        ),
         (
             lambda: explain_counts(1, "1e-6", 5, "probabilistic", columns=3),
             "`columns` goes with the standard",

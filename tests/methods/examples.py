@@ -55,8 +55,10 @@ METHODS: dict[str, Method] = {
     # k = 1, and never all columns at their roots
     "safepub": SafePub("1/2", "2/5", ceiling={"age": 1}),
     "safepub walk": SafePub("1/2", "2/5", ceiling={"age": 1}, search="walk", steps=5),
-    "noisy counts": NoisyCounts(1, "9/10", k=1, levels={"age": 1}),
-    "noisy counts, standard": NoisyCounts(1, "9/10", k=1, definition="standard", counts=True),
+    # By these numbers a row of a single record is released with a probability of about 1/4.
+    "noisy counts": NoisyCounts("ln(2)", "0.26", levels={"age": 1}),
+    "noisy counts, standard": NoisyCounts("ln(2)", "0.26", counts=True),
+    "noisy counts, printed": NoisyCounts(1, "9/10", 1, "probabilistic", noise="printed"),
     "k-dgs": KDGS(1, levels={"age": 1}),
     "personal": Personal("1/2"),
     "personal, harmonic": Personal("2/3", model="harmonic", measure="log", weights={"age": 2}),

@@ -79,6 +79,10 @@ def people(rows: int = 300, seed: int = 4, kind: Any = pl.DataFrame, **options: 
 
 PUBLIC, PEOPLE = ratings(500, seed=9), people(500, seed=9)
 METHODS: dict[str, tuple[Columns, Tables]] = {
+    "long printed": (
+        Columns(2, "1/50", 3, 1, schema=[FILMS[:3], FILMS[3:]], noise="printed", **LONG),
+        ratings,
+    ),
     "long": (Columns(2, "1/50", 3, 1, schema=[FILMS[:3], FILMS[3:]], **LONG), ratings),
     "long overlapping": (
         Columns(2, "1/50", 3, 2, schema=[FILMS[:3], FILMS[2:], FILMS[2::-1]], counts=True, **LONG),

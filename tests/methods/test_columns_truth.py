@@ -19,7 +19,7 @@ from shoal.counts import Counts
 from shoal.methods.columns import Columns
 from shoal.methods.columns import wide as wide_form
 from shoal.methods.columns.wide import Wide
-from shoal.privacy.noise import NoisyCountParameters, column_parameters
+from shoal.privacy.sharing import CountParameters, Noise, column_parameters
 from tests.columns_forms import (
     FORMS,
     Database,
@@ -43,7 +43,7 @@ def law_of(
     database: Database,
     groups: Groups,
     most: int,
-    parameters: NoisyCountParameters,
+    parameters: CountParameters,
     cut: Fraction = CUT,
 ) -> Law:
     given = FORMS[form](database, 1 + max(place for group in groups for place in group))
@@ -62,13 +62,19 @@ def neighbours(domain: Sequence[Record], records: int) -> Iterator[tuple[Databas
 
 
 def worst(
-    form: str, domain: Sequence[Record], records: int, groups: Groups, most: int, spent: int
+    form: str,
+    domain: Sequence[Record],
+    records: int,
+    groups: Groups,
+    most: int,
+    spent: int,
+    noise: Noise = "bounded",
 ) -> tuple[Fraction, Fraction]:
     """Bounds of the largest δ that neighbours need at ε, in both directions.
 
     The budget is spent on so many groups.
     """
-    parameters = column_parameters(EPSILON, DELTA, spent, 2)
+    parameters = column_parameters(EPSILON, DELTA, spent, 2, noise)
     known: dict[Database, Law] = {}
     least = most_ = Fraction(0)
     for pair in neighbours(domain, records):
@@ -101,10 +107,13 @@ CASES: dict[str, tuple[list[Record], int, Groups, int]] = {
 
 
 @both_forms
+@pytest.mark.parametrize("noise", ["bounded", "printed"])
 @pytest.mark.parametrize("case", CASES)
-def test_every_output_keeps_the_bound_for_all_neighbours(form: str, case: str) -> None:
+def test_every_output_keeps_the_bound_for_all_neighbours(
+    form: str, noise: Noise, case: str
+) -> None:
     domain, records, groups, most = CASES[case]
-    least, needed = worst(form, domain, records, groups, most, most)
+    least, needed = worst(form, domain, records, groups, most, most, noise)
     assert needed <= DELTA + SLACK
     assert least > 0  # the adversary sees something at all
 
@@ -137,7 +146,7 @@ def test_all_null_projections_that_are_published_are_caught(
             yield replace(found, codes=codes, count=np.append(found.count, number))
 
     monkeypatch.setattr(Wide, "projected", published)
-    least, _ = worst("wide", [(1, None, None), (None, 1, None)], 2, ((0,), (1,), (2,)), 1, 1)
+    least, _ = worst("wide", [(1, None, None), (None, 1, None)], 3, ((0,), (1,), (2,)), 1, 1)
     assert least > DELTA + SLACK
 
 

@@ -18,6 +18,7 @@ from shoal.exact.epsilon import Epsilon
 from shoal.methods import noisy_counts
 from shoal.methods.method import crowd_of
 from shoal.methods.noisy_counts import KDGS, NoisyCounts, fixed, noisy
+from shoal.privacy.bounded import bounded_count_parameters
 from shoal.privacy.noise import noisy_count_parameters
 from shoal.releases.facts import KeptFacts
 
@@ -32,8 +33,44 @@ def letters(values: str, **options: object) -> Table:
 
 def test_parameters_have_their_final_types() -> None:
     method = NoisyCounts("ln(2)", 1e-3)
-    assert (method.epsilon, method.delta, method.k) == (Epsilon.of("ln(2)"), Fraction(1, 1000), 10)
+    assert (method.epsilon, method.delta, method.k) == (Epsilon.of("ln(2)"), Fraction(1, 1000), 1)
+    assert NoisyCounts("ln(2)", 1e-3, noise="printed").k == 10
     assert NoisyCounts(1, 0).k is None
+
+
+def test_bounded_noise_keeps_the_standard_definition_only() -> None:
+    with pytest.raises(
+        ParameterError, match=r"definition='probabilistic' is not kept with bounded"
+    ):
+        NoisyCounts(1, "1e-3", definition="probabilistic")
+    assert NoisyCounts(1, "1e-3", definition="probabilistic", noise="printed").k == 10
+    # Without a δ both definitions are the same.
+    assert NoisyCounts(1, 0, definition="probabilistic").delta == 0
+
+
+def test_what_the_noise_is_stands_on_the_certificate() -> None:
+    table = letters("aab" * 40)
+    names = ("noise", "scale", "bound", "threshold", "half", "k")
+
+    def derived(method: NoisyCounts) -> list[object]:
+        certificate = method.release(table, Seeded(1)).certificate
+        return [certificate.derived[name] for name in names]
+
+    assert derived(NoisyCounts(1, "1e-6", k=2)) == ["bounded", None, 14, 16, 16, 2]
+    assert derived(NoisyCounts(1, "1e-2", k=2, noise="printed")) == ["printed", "2", None, 2, 8, 2]
+    assert derived(NoisyCounts(1, 0)) == [None, "1", None, None, None, None]
+
+
+def test_bounded_counts_are_within_the_bound_and_reach_the_threshold() -> None:
+    parameters = bounded_count_parameters(1, "1e-2", 4)
+    count = np.array([3, 4, 5, 9, 400, 400], dtype=np.int64)
+    for seed in range(20):
+        drawn = noisy(count, parameters, Seeded(seed))
+        shown = drawn[drawn > 0]
+        assert drawn[0] == 0
+        assert (shown >= parameters.threshold).all()
+        assert (abs(drawn - count)[drawn > 0] <= parameters.bound).all()
+        assert (drawn[4:] > 0).all()
 
 
 def test_rows_that_fewer_than_k_share_are_never_released() -> None:

@@ -2,9 +2,10 @@
 on every tiny table.
 
 Chance is replaced by enumeration (`enumeration`), and an outcome is all that leaves: the table's
-rows and types, and the certificate. The noise has no end, so values that together weigh less than
-a stated `CUT` are left out, and both sides of a comparison are allowed as much. Broken twins, each
-a small change to the shipped code, must fail the same check.
+rows and types, and the certificate. Bounded noise is followed to its end, in fractions. That of the
+printed matrix has no end, so values that together weigh less than a stated `CUT` are left out, and
+both sides of a comparison are allowed as much. Broken twins, each a small change to the shipped
+code, must fail the same check.
 """
 
 from collections.abc import Callable
@@ -22,7 +23,9 @@ from shoal.attack.semantic import breach, releases
 from shoal.chance import Chance
 from shoal.methods import noisy_counts
 from shoal.methods.noisy_counts import KDGS, NoisyCounts, noisy
-from shoal.privacy.noise import NoisyCountParameters
+from shoal.privacy.bounded import BoundedCountParameters, bounded_count_parameters
+from shoal.privacy.noise import NoisyCountParameters, noise_scale
+from shoal.privacy.sharing import CountParameters
 from shoal.releases.release import Release
 from tests.methods.test_safepub_truth import CHAIN, CLASS, PAIR, World, everything, growth, most
 
@@ -32,27 +35,47 @@ ONE_PAIR = World({"x": "01"}, {"x": PAIR})
 Law = dict[Any, Interval]
 
 
-def laws(method: NoisyCounts, world: World, records: int) -> dict[Any, Law]:
+def laws(method: NoisyCounts, world: World, records: int, cut: Fraction = CUT) -> dict[Any, Law]:
     def of(table: shoal.Table) -> Law:
-        return law(lambda chance: everything(method.release(table, chance)), cut=CUT)
+        return law(lambda chance: everything(method.release(table, chance)), cut=cut)
 
     return {database: of(world.table(database)) for database in world.databases(records)}
 
 
-def lost(method: NoisyCounts, world: World, records: int) -> Interval:
+def lost(method: NoisyCounts, world: World, records: int, cut: Fraction = CUT) -> Interval:
     """The least δ that the laws allow at the promised ε."""
-    found = laws(method, world, records)
+    found = laws(method, world, records, cut)
     least = standard if method.definition == "standard" else probabilistic
     pairs = world.neighbours(list(found))
     return most(least(found[one], found[other], growth(method.epsilon)) for one, other in pairs)
 
 
 METHODS = {
-    "probabilistic": NoisyCounts("ln(4)", "1/10", k=2),
-    "standard": NoisyCounts("ln(4)", "1/10", k=2, definition="standard"),
-    "counts": NoisyCounts("ln(4)", "1/5", k=1, counts=True, definition="standard"),
-    "levels": NoisyCounts("ln(4)", "1/10", k=2, levels={"x": 1}),
+    "probabilistic": NoisyCounts("ln(4)", "1/10", 2, "probabilistic", noise="printed"),
+    "standard": NoisyCounts("ln(4)", "1/10", k=2, noise="printed"),
+    "counts": NoisyCounts("ln(4)", "1/5", k=1, counts=True, noise="printed"),
+    "levels": NoisyCounts("ln(4)", "1/10", k=2, levels={"x": 1}, noise="printed"),
 }
+BOUNDED = {
+    "bounded": NoisyCounts("ln(4)", "1/10"),
+    "bounded, k = 2": NoisyCounts("ln(4)", "1/10", k=2),
+    "bounded, counts": NoisyCounts("ln(2)", "1/7", counts=True),
+    "bounded, levels": NoisyCounts("ln(4)", "1/10", k=2, levels={"x": 1}),
+}
+NOT_CUT = Fraction(0)
+ALL_BUT = 1 - Fraction(1, 10**9)
+"""Nearly all of δ is used: the noise could not be smaller."""
+
+
+@pytest.mark.parametrize("method", BOUNDED.values(), ids=BOUNDED)
+def test_bounded_noise_keeps_the_promise_exactly_and_uses_all_of_it(method: NoisyCounts) -> None:
+    found = lost(method, CHAIN, 3, NOT_CUT)
+    assert found.low > method.delta * ALL_BUT
+    assert found.high <= method.delta
+
+
+def test_bounded_noise_keeps_the_promise_where_two_rows_are_released() -> None:
+    assert lost(BOUNDED["bounded"], ONE_PAIR, 5, NOT_CUT).high <= Fraction(1, 10)
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
@@ -88,7 +111,7 @@ def _table(frame: pl.DataFrame) -> shoal.Table:
 # Twins
 
 
-def below_k(count: Any, parameters: NoisyCountParameters, chance: Chance) -> Any:
+def below_k(count: Any, parameters: CountParameters, chance: Chance) -> Any:
     return noisy(count, replace(parameters, k=parameters.k - 1), chance)
 
 
@@ -102,6 +125,43 @@ def no_coin(count: Any, parameters: NoisyCountParameters, chance: Chance) -> Any
 
 def no_noise(count: Any, parameters: NoisyCountParameters, chance: Chance) -> Any:
     return np.where(noisy(count, parameters, chance) > 0, count, 0)
+
+
+def threshold_one_lower(count: Any, parameters: BoundedCountParameters, chance: Chance) -> Any:
+    return noisy(count, replace(parameters, k=parameters.k - 1), chance)
+
+
+def not_cut_off(count: Any, parameters: BoundedCountParameters, chance: Chance) -> Any:
+    """Geometric noise, as the law of bounded noise is away from its ends."""
+    noise = chance.discrete_laplaces(noise_scale(parameters.epsilon), len(count))
+    return np.where(count + noise >= parameters.threshold, count + noise, 0)
+
+
+def half_the_bounded_noise(count: Any, parameters: BoundedCountParameters, chance: Chance) -> Any:
+    twin = bounded_count_parameters(parameters.epsilon * 2, parameters.delta, parameters.k)
+    return noisy(count, twin, chance)
+
+
+def bounded_by_twice_delta(count: Any, parameters: BoundedCountParameters, chance: Chance) -> Any:
+    return noisy(count, replace(parameters, delta=2 * parameters.delta), chance)
+
+
+BOUNDED_TWINS: dict[str, Callable[..., Any]] = {
+    "threshold one lower": threshold_one_lower,
+    "not cut off": not_cut_off,
+    "half the noise": half_the_bounded_noise,
+    "twice delta": bounded_by_twice_delta,
+}
+
+
+@pytest.mark.parametrize("twin", BOUNDED_TWINS.values(), ids=BOUNDED_TWINS)
+def test_broken_twins_of_bounded_noise_are_caught(
+    twin: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = NoisyCounts("ln(2)", "1/9")
+    assert lost(method, ONE_PAIR, 2).high <= method.delta + SLACK
+    monkeypatch.setattr(noisy_counts, "noisy", twin)
+    assert lost(method, ONE_PAIR, 2).low > method.delta + SLACK
 
 
 def half_the_noise(count: Any, parameters: NoisyCountParameters, chance: Chance) -> Any:
@@ -133,8 +193,9 @@ def test_broken_twins_are_caught(
     assert lost(method, CHAIN, 3).low > Fraction(method.delta) + SLACK
 
 
+@pytest.mark.parametrize("method", [METHODS["standard"], BOUNDED["bounded"]])
 def test_a_count_of_all_records_on_the_certificate_is_caught(
-    monkeypatch: pytest.MonkeyPatch,
+    method: NoisyCounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shipped = NoisyCounts.release
 
@@ -145,7 +206,7 @@ def test_a_count_of_all_records_on_the_certificate_is_caught(
         )
 
     monkeypatch.setattr(NoisyCounts, "release", telling)
-    assert lost(METHODS["standard"], CHAIN, 3).low > Fraction(1, 2)
+    assert lost(method, CHAIN, 3).low > Fraction(1, 2)
 
 
 # Semantic k-anonymity, of the whole release
@@ -162,20 +223,37 @@ def semantic(method: Any, k: int, records: int = 3) -> Any:
 
 
 @pytest.mark.parametrize(
-    "method", [METHODS["probabilistic"], METHODS["levels"], KDGS(2), KDGS(2, levels={"x": 1})]
+    "method",
+    [
+        METHODS["probabilistic"],
+        METHODS["levels"],
+        BOUNDED["bounded, k = 2"],
+        BOUNDED["bounded, levels"],
+        KDGS(2),
+        KDGS(2, levels={"x": 1}),
+    ],
 )
 def test_semantic_k_anonymity_holds(method: Any) -> None:
     assert semantic(method, 2) is None
 
 
-@pytest.mark.parametrize("method", [METHODS["probabilistic"], KDGS(2)])
+@pytest.mark.parametrize("method", [METHODS["probabilistic"], BOUNDED["bounded, k = 2"], KDGS(2)])
 def test_semantic_k_anonymity_fails_for_a_larger_k(method: Any) -> None:
     assert semantic(method, 3) is not None
 
 
-def test_a_k_one_too_small_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_record_behind_a_row_keeps_no_semantic_anonymity_and_none_is_promised() -> None:
+    method = BOUNDED["bounded"]
+    table = CHAIN.table((1, 1, 1))
+    assert semantic(method, 2) is not None
+    assert method.promise(table.schema).semantic_k is None
+    assert BOUNDED["bounded, k = 2"].promise(table.schema).semantic_k == 2
+
+
+@pytest.mark.parametrize("method", [METHODS["probabilistic"], BOUNDED["bounded, k = 2"]])
+def test_a_k_one_too_small_is_caught(method: NoisyCounts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(noisy_counts, "noisy", below_k)
-    assert semantic(METHODS["probabilistic"], 2, 2) is not None
+    assert semantic(method, 2, 2) is not None
 
 
 # Semantic anonymity beside it, by the law of the shipped code
@@ -192,9 +270,12 @@ def broken(method: NoisyCounts, k: int) -> Any:
     return breach(algorithm, [("0",), ("1",)], 3, k)
 
 
-@pytest.mark.parametrize("definition", ["probabilistic", "standard"])
-def test_noisy_counts_keep_semantic_anonymity_by_their_law(definition: Any) -> None:
-    method = NoisyCounts("ln(4)", "1/5", k=2, definition=definition, counts=True)
+@pytest.mark.parametrize(
+    ("definition", "noise"),
+    [("probabilistic", "printed"), ("standard", "printed"), ("standard", "bounded")],
+)
+def test_noisy_counts_keep_semantic_anonymity_by_their_law(definition: Any, noise: Any) -> None:
+    method = NoisyCounts("ln(4)", "1/5", k=2, definition=definition, counts=True, noise=noise)
     assert broken(method, 2) is None
     found = broken(method, 3)  # more than is promised is not kept
     assert found is not None
@@ -215,7 +296,7 @@ def test_a_twin_of_noisy_counts_that_releases_smaller_rows_is_caught_by_breach(
 RARE = Fraction(1, 10**9)
 
 
-def rarely_below_k(count: Any, parameters: NoisyCountParameters, chance: Chance) -> Any:
+def rarely_below_k(count: Any, parameters: CountParameters, chance: Chance) -> Any:
     """Rows of k − 1 records are shown too, once in a thousand million times."""
     drawn = noisy(count, parameters, chance)
     almost = np.flatnonzero(count == parameters.k - 1)

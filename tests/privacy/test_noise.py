@@ -21,15 +21,15 @@ from shoal.data.hierarchy import suppress
 from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.methods.noisy_counts import NoisyCounts, noisy
-from shoal.privacy import noise
+from shoal.privacy import sharing
 from shoal.privacy.calculus import Definition
 from shoal.privacy.noise import (
     ONE,
     NoisyCountParameters,
-    column_parameters,
     highest_chance,
     noisy_count_parameters,
 )
+from shoal.privacy.sharing import Noise, column_parameters, count_parameters
 
 CASES = [("2*ln(2)", "1e-3", 2), (1, "1e-5", 3), ("0.3", "1/50", 1), ("ln(10)", "1e-6", 5)]
 EPSILONS = ["0.1", "0.2", "ln(2)", "1", "ln(5)", "ln(10)"]
@@ -302,25 +302,32 @@ def lost(epsilon: float, number: int, total: float) -> float:
 
 @pytest.mark.parametrize("number", [1, 2, 3, 8, 16, 36, 65])
 @pytest.mark.parametrize(("epsilon", "delta"), [(1, "1e-5"), ("ln(10)", "1e-3"), ("ln(5)", "1e-7")])
-def test_columns_together_keep_what_is_promised(number: int, epsilon: Any, delta: str) -> None:
-    found = column_parameters(epsilon, delta, number, 10)
+@pytest.mark.parametrize("noise", ["bounded", "printed"])
+def test_columns_together_keep_what_is_promised(
+    noise: Noise, number: int, epsilon: Any, delta: str
+) -> None:
+    found = column_parameters(epsilon, delta, number, 10, noise)
     total = float(Epsilon.of(epsilon))
     whole = 1 - (1 - float(found.delta)) ** number * (1 - lost(float(found.epsilon), number, total))
     assert whole <= float(Fraction(delta)) * (1 + 1e-9)
-    plain = noisy_count_parameters(
-        Epsilon.of(epsilon) * Fraction(1, number), Fraction(delta) / number, 10, "standard"
+    plain = count_parameters(
+        Epsilon.of(epsilon) * Fraction(1, number), Fraction(delta) / number, 10, noise=noise
     )
     assert found.half <= plain.half
-    assert found.definition == "standard"
     if number <= 8:
         assert found.epsilon == plain.epsilon
 
 
-def test_optimal_composition_pays_for_many_columns() -> None:
+@pytest.mark.parametrize(
+    ("noise", "expected"),
+    [("bounded", [1.143, 1.594, 2.097]), ("printed", [1.143, 1.5625, 2.097])],
+)
+def test_optimal_composition_pays_for_many_columns(noise: Noise, expected: list[float]) -> None:
     gains = [
-        float(column_parameters(1, "1e-5", number, 10).epsilon) * number for number in (16, 36, 65)
+        float(column_parameters(1, "1e-5", number, 10, noise).epsilon) * number
+        for number in (16, 36, 65)
     ]
-    assert gains == pytest.approx([1.143, 1.5625, 2.097], abs=2e-3)
+    assert gains == pytest.approx(expected, abs=2e-3)
 
 
 def coins(number: int, rate: Fraction, power: Fraction) -> Fraction:
@@ -342,36 +349,41 @@ def test_composition_loses_what_all_outcomes_of_coins_lose_also_between_the_poin
     tried = 0
     for total in range(1, number + 1):
         stretch = Fraction(number, total)  # ε = total·ln 3 and ε′ = ln 3
-        found = noise._lost(Epsilon.of(f"{total}*ln(3)"), number, stretch)
+        found = sharing._lost(Epsilon.of(f"{total}*ln(3)"), number, stretch)
         exact = coins(number, Fraction(3), Fraction(3) ** total)
         assert exact <= found <= exact * (1 + Fraction(1, 10**10))
-        floats = noise._about_lost(total * float(Epsilon.of("ln(3)")), number, stretch)
+        floats = sharing._about_lost(total * float(Epsilon.of("ln(3)")), number, stretch)
         assert floats == pytest.approx(float(exact), abs=1e-12)
         tried += (number - total) % 2  # what lies between
     assert tried == number // 2
 
 
+@pytest.mark.parametrize(
+    ("noise", "worth"), [("bounded", sharing._about_bound), ("printed", sharing._about_half)]
+)
 @pytest.mark.parametrize("number", [16, 36, 65, 200])
-def test_shares_between_the_points_of_the_theorem_never_release_less(number: int) -> None:
+def test_shares_between_the_points_of_the_theorem_never_release_less(
+    number: int, noise: Noise, worth: Callable[[float, float], float]
+) -> None:
     for epsilon, delta in ((1, "1e-5"), ("ln(10)", "1e-6"), (2, "1e-3")):
-        found = column_parameters(epsilon, delta, number, 10)
+        found = column_parameters(epsilon, delta, number, 10, noise)
         turns = range(0, (number + 1) // 2, 1 + number // 128)
         about = []
         for turn in turns:
             stretch = Fraction(number, number - 2 * turn)
-            left = Fraction(delta) - noise._lost(Epsilon.of(epsilon), number, stretch)
+            left = Fraction(delta) - sharing._lost(Epsilon.of(epsilon), number, stretch)
             if left <= 0:
                 break
             part = float(Epsilon.of(epsilon) * (stretch / number))
-            about.append(noise._about_half(part, float(left / number)))
-        ours = noise._about_half(float(found.epsilon), float(found.delta))
+            about.append(worth(part, float(left / number)))
+        ours = worth(float(found.epsilon), float(found.delta))
         assert ours <= min(about) * (1 + 1e-6)
 
 
 def test_a_lost_delta_that_is_left_out_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(noise, "_lost", lambda epsilon, number, stretch: Fraction(0))
+    monkeypatch.setattr(sharing, "_lost", lambda epsilon, number, stretch: Fraction(0))
     with pytest.raises(AssertionError):
-        test_columns_together_keep_what_is_promised(36, 1, "1e-5")
+        test_columns_together_keep_what_is_promised("bounded", 36, 1, "1e-5")
 
 
 # The draws

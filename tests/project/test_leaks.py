@@ -179,7 +179,9 @@ def _told_apart(
 def all_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(safepub, "drawn", lambda counts, share, chance: counts)
     monkeypatch.setattr(
-        noisy_counts, "noisy", lambda count, parameters, chance: count * (count >= parameters.k)
+        noisy_counts,
+        "noisy",
+        lambda count, parameters, chance: count * (count >= parameters.threshold),
     )
 
 

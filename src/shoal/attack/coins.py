@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import ceil, comb, floor
 from operator import le
 from typing import Any, TypeVar
@@ -197,6 +197,12 @@ class Enumerated(Chance):
         total = sum(steps)
         weights = [point(Fraction(step, total)) for step in steps]
         return self.branch(weights)
+
+    def placed(self, sums: Sequence[int], bits: int, size: int) -> Ints:
+        steps = [last - first for first, last in pairwise((0, *sums))]
+        weights = [point(Fraction(step, 1 << bits)) for step in steps]
+        places = [self.branch(weights) for _ in range(size)]
+        return np.array(places, dtype=np.int64)
 
     def permutation(self, n: int) -> Ints:
         return self.choice(n, n)

@@ -109,6 +109,28 @@ class Chance:
         """
         return int(np.searchsorted(sums, self.below(int(sums[-1])), side="right"))
 
+    def placed(self, sums: Sequence[int], bits: int, size: int) -> Ints:
+        """`size` places, each with a probability of its weight / 2^bits.
+
+        `sums` are the running totals of the weights: they never fall, and end with 2^bits. `bits`
+        is at least 64.
+        """
+        if bits < _WORD or sums[-1] != 1 << bits:
+            raise ParameterError(
+                "the weights do not add up to 2^bits", "give such, with at least 64 bits"
+            )
+        # The last one is reached by no draw. A draw's first word decides unless a sum begins with
+        # the very same bits.
+        rest = bits - _WORD
+        firsts = np.array([total >> rest for total in sums[:-1]], dtype=np.uint64)
+        drawn = self.words(size)
+        places = np.searchsorted(firsts, drawn, side="right")
+        undecided = np.flatnonzero(places != np.searchsorted(firsts, drawn, side="left"))
+        for each in undecided.tolist():
+            whole = int(drawn[each]) << rest | (self.below(1 << rest) if rest else 0)
+            places[each] = bisect_right(sums, whole)
+        return places.astype(np.int64)
+
     def permutation(self, n: int) -> Ints:
         """A uniform order of 0 to n - 1."""
         bits = np.uint64(max(n - 1, 0).bit_length())

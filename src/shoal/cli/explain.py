@@ -79,6 +79,13 @@ def explain(  # noqa: PLR0913  typer reads the options from the signature
             show_default=False,
         ),
     ] = None,
+    noise: Annotated[
+        Literal["bounded", "printed"] | None,
+        typer.Option(
+            help="The noise of counts: one that is bounded, or the paper's.",
+            show_default="bounded",
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """What do epsilon and delta mean for one person?
@@ -95,6 +102,8 @@ def explain(  # noqa: PLR0913  typer reads the options from the signature
         )
     if beta is not None and counts is not None:
         raise ParameterError("does not go with --counts", "leave out one", option="beta")
+    if noise is not None and counts is None:
+        raise ParameterError("goes with --counts", "give both", option="noise")
     explanation: explaining.Explanation | explaining.CountExplanation
     if counts is None:
         explanation = explaining.explain(
@@ -103,7 +112,14 @@ def explain(  # noqa: PLR0913  typer reads the options from the signature
         pages = _pages(explanation)
     else:
         explanation = explaining.explain_counts(
-            epsilon, delta, counts, definition, columns=columns, rows=rows, people=people
+            epsilon,
+            delta,
+            counts,
+            definition,
+            columns=columns,
+            rows=rows,
+            people=people,
+            noise=noise or "bounded",
         )
         pages = _count_pages(explanation)
     if explanation.concern:
@@ -116,29 +132,35 @@ def explain(  # noqa: PLR0913  typer reads the options from the signature
 
 def _count_pages(explanation: "CountExplanation") -> "Iterator[RenderableType]":
     """What a row that some records share may expect, and how far its count is off."""
-    promise = explanation.promise
+    promise, count = explanation.promise, explanation.parameters
     each = (
         f" for each of {explanation.columns:,} groups of columns"
         if explanation.columns
         else " for a count"
     )
     yield figures(
-        ("epsilon", f"{promise.epsilon}, {float(explanation.epsilon):.6g}{each}"),
-        ("delta", f"{promise.to_dict()['delta']}, {float(explanation.delta):.3g}{each}"),
+        ("epsilon", f"{promise.epsilon}, {float(count.epsilon):.6g}{each}"),
+        ("delta", f"{promise.to_dict()['delta']}, {float(count.delta):.3g}{each}"),
         ("definition", promise.definition),
-        ("k, the fewest records", f"{explanation.k:,}: a row that fewer share is never released"),
-        ("likely released", f"{explanation.half:,} records or more: more likely than not"),
+        ("k, the fewest records", f"{count.k:,}: a row that fewer share is never released"),
+        ("likely released", f"{count.half:,} records or more: more likely than not"),
         ("if replaced", _replacing(explanation)),
-        (
-            "noise",
-            f"a released count is off by {explanation.noise:.3g} on average, and never below k",
-        ),
+        ("noise", _noise(explanation)),
     )
     yield title("The chance that a row is released, by the number of records that share it")
     yield listing(
         ["records", "chance"],
         *([f"{records:,}", percent(chance)] for records, chance in explanation.chances),
     )
+
+
+def _noise(explanation: "CountExplanation") -> str:
+    """How far a released count is off."""
+    off = f"a count is off by {explanation.error:.3g} on average"
+    if explanation.bound is None:
+        return f"{off}; none below k is released"
+    threshold = explanation.parameters.threshold
+    return f"{off}, by {explanation.bound:,} at most; none below {threshold:,} is released"
 
 
 def _pages(explanation: "Explanation") -> "Iterator[RenderableType]":

@@ -258,7 +258,7 @@ def _ratings(rows: PersonalRatings) -> Ratings:
 def _whole(case: _Case, epsilon: str, delta: str, k: int) -> Columns:
     """Noisy counts of people's whole records: columns of one group, which has every item."""
     every = [str(item) for item in range(case.items)]
-    return Columns(epsilon, delta, k, 1, [every], counts=True, **NAMES)
+    return Columns(epsilon, delta, k, 1, [every], counts=True, noise="printed", **NAMES)
 
 
 def _counts(setting: RunSetting) -> Findings:
@@ -338,7 +338,9 @@ def _columns(setting: RunSetting) -> Findings:
             methods = {WHOLE: _whole(case, epsilon, delta, K)}
             for groups, most in SCHEMAS.items():
                 schema = schemas[groups]
-                method = Columns(epsilon, delta, K, most, schema, counts=True, **NAMES)
+                method = Columns(
+                    epsilon, delta, K, most, schema, counts=True, noise="printed", **NAMES
+                )
                 methods[_schema_name(groups)] = method
             for name, method in methods.items():
                 key = (name, epsilon, delta)

@@ -12,6 +12,7 @@ from shoal.arguments import typed
 from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, fraction, short, whole
+from shoal.privacy.bounded import BoundedCountParameters
 from shoal.privacy.calculus import (
     AUTO,
     Definition,
@@ -21,12 +22,8 @@ from shoal.privacy.calculus import (
     safepub_parameters,
 )
 from shoal.privacy.neighbours import Mechanism, Replacement, replaced
-from shoal.privacy.noise import (
-    NoisyCountParameters,
-    column_parameters,
-    noisy_count_parameters,
-)
 from shoal.privacy.promises import DifferentialPrivacy
+from shoal.privacy.sharing import CountParameters, Noise, column_parameters, count_parameters
 
 __all__ = ["CountExplanation", "Explanation", "Smoothness", "explain", "explain_counts"]
 
@@ -188,50 +185,57 @@ class CountExplanation:
     """What a release of noisy counts does.
 
     columns: of how many groups of columns a record may be in; None for whole rows
-    noise: by how much a released count is off, on average
-    half: how many records must share a row for it to be more likely than not to be released
+    parameters: those of each count: its ε, δ, k and noise
     chances: for some numbers of records the chance that a row which they share is released
     """
 
     promise: DifferentialPrivacy
-    k: int
     columns: int | None
-    epsilon: Epsilon
-    delta: Fraction
-    scale: Fraction
-    half: int
+    parameters: CountParameters
     chances: tuple[tuple[int, float], ...]
     concern: str | None
+
+    @property
+    def bound(self) -> int | None:
+        """The largest distance of a released count from the true one; None if there is none."""
+        if isinstance(self.parameters, BoundedCountParameters):
+            return self.parameters.bound
+        return None
+
+    @property
+    def error(self) -> float:
+        """By how much a noisy count is off, on average, before rows are withheld."""
+        if isinstance(self.parameters, BoundedCountParameters):
+            return self.parameters.error
+        return 1 / sinh(1 / float(self.parameters.scale))  # E|z| = 2r / (1 − r²)
 
     @property
     def replacement(self) -> Replacement:
         """What is kept where one row, or person, is replaced by another."""
         return _replacement(self.promise, "counts")
 
-    @property
-    def noise(self) -> float:
-        return 1 / sinh(1 / float(self.scale))  # E|z| = 2r / (1 − r²)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: floats, and beside them the exact numbers as texts."""
+        count = self.parameters
         return {
             "epsilon": float(Epsilon.of(self.promise.epsilon)),
             "delta": float(Fraction(self.promise.delta)),
             "definition": self.promise.definition,
-            "k": self.k,
+            "k": count.k,
             "columns": self.columns,
-            "epsilon_count": float(self.epsilon),
-            "delta_count": float(self.delta),
-            "scale": float(self.scale),
-            "noise": self.noise,
-            "half": self.half,
+            "epsilon_count": float(count.epsilon),
+            "delta_count": float(count.delta),
+            "noise": "printed" if self.bound is None else "bounded",
+            "error": self.error,
+            "bound": self.bound,
+            "threshold": count.threshold,
+            "half": count.half,
             "chances": [{"records": records, "chance": chance} for records, chance in self.chances],
             "promise": self.promise.statement,
             "replacement": _parts(self.replacement),
             "exact": {
-                "epsilon_count": str(self.epsilon),
-                "delta_count": short(self.delta),
-                "scale": str(self.scale),
+                "epsilon_count": str(count.epsilon),
+                "delta_count": short(count.delta),
             },
         }
 
@@ -246,10 +250,16 @@ def explain_counts(
     columns: int | None = None,
     rows: int = 1,
     people: int | None = None,
+    noise: Noise = "bounded",
 ) -> CountExplanation:
     """What ε, δ and k mean for a row that some records share, in a release of noisy counts.
 
     columns: of how many groups of columns a record may be in, for a release of columns
+    noise: "bounded", or "printed", the matrix of the paper
+
+    >>> counts = explain_counts(1, "1e-6", 1)
+    >>> counts.bound, counts.parameters.half, round(counts.error, 3)
+    (14, 15, 0.851)
     """
     whole(k, "k")
     if columns is not None and definition != "standard":
@@ -259,30 +269,28 @@ def explain_counts(
     promise = _promise(epsilon, delta, definition, rows)
     each, delta_row = per_row(epsilon, delta, rows)
     if columns is None:
-        parameters = noisy_count_parameters(each, delta_row, k, definition)
+        parameters = count_parameters(each, delta_row, k, definition, noise)
     else:
-        parameters = column_parameters(each, delta_row, columns, k)
+        parameters = column_parameters(each, delta_row, columns, k, noise)
     return CountExplanation(
         promise=promise,
-        k=k,
         columns=columns,
-        epsilon=parameters.epsilon,
-        delta=parameters.delta,
-        scale=parameters.scale,
-        half=parameters.half,
+        parameters=parameters,
         chances=tuple(_chances(parameters)),
         concern=None if people is None else delta_concern(delta, people),
     )
 
 
-def _chances(parameters: NoisyCountParameters) -> list[tuple[int, float]]:
+def _chances(parameters: CountParameters) -> list[tuple[int, float]]:
     """The fewest records for each of some chances to be released."""
-    sizes = range(parameters.k, len(parameters.withheld))
     chances: dict[int, float] = {}
+    size = parameters.k
     for least in CHANCES:
-        size = next((size for size in sizes if parameters.chance(size) >= least), None)
-        if size is not None:
-            chances[size] = float(parameters.chance(size))
+        while parameters.chance(size) < least:
+            if parameters.chance(size + 1) == parameters.chance(size) > 0:
+                return list(chances.items())  # it grows no more
+            size += 1
+        chances[size] = float(parameters.chance(size))
     return list(chances.items())
 
 

@@ -1,8 +1,7 @@
-"""Noisy counts (Li and Li), and k-DGS: every distinct row with a count.
+"""Noisy counts (after Li and Li), and k-DGS: every distinct row with a count.
 
-Rows are generalised to levels that do not depend on the data.
-
-`noisy` draws the counts; `Columns` uses it too. Uses `privacy.noise` and `chance`.
+Rows are generalised to levels that do not depend on the data. `noisy` draws the counts, with
+bounded noise or by the printed matrix; `Columns` uses it too. Uses `privacy.sharing` and `chance`.
 """
 
 from collections.abc import Mapping
@@ -32,27 +31,35 @@ from shoal.methods.method import (
     granularity_lost,
     require_bound,
 )
+from shoal.privacy.bounded import BITS, BoundedCountParameters
 from shoal.privacy.calculus import Definition, definition_of, delta_of, per_row
-from shoal.privacy.noise import ONE, NoisyCountParameters, noise_scale, noisy_count_parameters
+from shoal.privacy.noise import ONE, NoisyCountParameters, noise_scale
 from shoal.privacy.promises import DifferentialPrivacy, SemanticAnonymity
+from shoal.privacy.sharing import (
+    CountParameters,
+    Noise,
+    count_parameters,
+    noise_named,
+    require_definition,
+)
 from shoal.releases.certificate import certify
 from shoal.releases.facts import KeptFacts
 from shoal.releases.layout import COUNT, grouping, lay_out
 from shoal.releases.release import Release
 
-__all__ = ["KDGS", "NoisyCounts", "fixed", "noisy"]
+__all__ = ["KDGS", "NoisyCounts", "derived_of", "fixed", "noisy"]
 
 LARGEST = 10_000_000
 """Rows of the largest declared domain in which each row gets a count."""
 
-K = 10
-"""How many records must share a row unless another number is given: the paper's."""
+FEWEST: dict[Noise, int] = {"bounded": 1, "printed": 10}
+"""How many records must share a row unless another number is given; the paper's is 10."""
 
 
 @typed
 @dataclass(frozen=True, init=False)
 class NoisyCounts:
-    """Distinct rows with noisy counts: (ε, δ)-differential privacy and semantic k-anonymity.
+    """Distinct rows with noisy counts: (ε, δ)-differential privacy, and semantic k-anonymity.
 
     A row that fewer than k records share is never released; the more share it, the more surely it
     is, with its count up to noise. All released columns count when rows are told apart. With a δ of
@@ -60,21 +67,24 @@ class NoisyCounts:
     k.
 
     epsilon, delta: the promise; ε may be "ln(2)"
-    k: how many records must share a row, at least; 10 unless given
+    k: how many records must share a row, at least; semantic k-anonymity is promised for 2 or more.
+        Unless given it is 1 with bounded noise, and 10 with the printed one
     definition: "standard", what (ε, δ) usually means, or "probabilistic", as in the paper, which
-        releases less
+        releases less and takes the printed noise
     levels: for columns with a hierarchy the level that they are generalised to, chosen without
         looking at the rows
     unit: the identifying column that says whose rows belong together; each person gives at most
         `rows` of them
     counts: release each distinct row once, with a column `count`, instead of repeating it
+    noise: "bounded", one noise for what is released and for its count, or "printed", the matrix of
+        the paper, which releases less; without a δ there is one noise only
 
     >>> from shoal import demo
     >>> people = demo.table()
     >>> levels = {"age": 3, "postcode": 2, "admitted": 3}
-    >>> release = NoisyCounts("ln(5)", "1e-6", levels=levels).release(people)
-    >>> release.certificate.promise["semantic_k"]
-    10
+    >>> release = NoisyCounts("ln(5)", "1e-6", k=10, levels=levels).release(people)
+    >>> release.certificate.promise["semantic_k"], release.certificate.derived["threshold"]
+    (10, 19)
     """
 
     epsilon: Epsilon
@@ -85,10 +95,11 @@ class NoisyCounts:
     unit: str | None
     rows: int
     counts: bool
+    noise: Noise
 
     name: ClassVar[str] = "noisy-counts"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the parameters of the method
         self,
         epsilon: Epsilon | Exact,
         delta: Exact,
@@ -98,6 +109,7 @@ class NoisyCounts:
         unit: str | None = None,
         rows: int = 1,
         counts: bool = False,
+        noise: Noise = "bounded",
     ) -> None:
         exact = delta_of(delta, zero=True)
         if not exact and k is not None:
@@ -107,7 +119,7 @@ class NoisyCounts:
             )
         least: int | None = None
         if exact:
-            least = K if k is None else whole(k, "k")
+            least = FEWEST[noise_named(noise)] if k is None else whole(k, "k")
         keep(
             self,
             epsilon=Epsilon.of(epsilon),
@@ -118,14 +130,17 @@ class NoisyCounts:
             unit=unit,
             rows=whole(rows, "rows"),
             counts=counts,
+            noise=noise_named(noise),
         )
-        # Without a δ both definitions are the same.
+        # Without a δ both definitions are the same, and no noise is cut off.
+        if exact:
+            require_definition(self.definition, self.noise)
         require_bound(unit, self.rows, self.definition if exact else "standard")
 
     def promise(self, schema: Schema) -> DifferentialPrivacy:
         """(ε, δ) under the definition, for one row or one person.
 
-        For one row, semantic k-anonymity too.
+        For one row and a k of at least 2, semantic k-anonymity too.
         """
         self._noise()  # what cannot be released is refused before a ledger counts it
         schema.require_unit(self.unit)
@@ -141,7 +156,7 @@ class NoisyCounts:
             self._domain(schema)
         if self.counts:
             _require_no_count(schema)
-        semantic = self.k if self.unit is None else None
+        semantic = self.k if self.unit is None and self.k != 1 else None
         return DifferentialPrivacy(
             self.epsilon, self.delta, self.definition, self.unit or "row", semantic
         )
@@ -164,7 +179,8 @@ class NoisyCounts:
         job.progress(1, 2, "drawing counts")
         noise = self._noise()
         if noise.parameters is None:
-            drawn = _everywhere(rows, self._domain(job.schema), noise.scale, job.chance)
+            scale = noise_scale(noise.epsilon)
+            drawn = _everywhere(rows, self._domain(job.schema), scale, job.chance)
             kept, shown = rows, rows.total
         else:
             drawn = replace(rows, count=noisy(rows.count, noise.parameters, job.chance))
@@ -184,8 +200,7 @@ class NoisyCounts:
                 "definition": self.definition,
                 "rows": self.rows,
                 "k": self.k,
-                "scale": noise.scale,
-                "half": noise.half,
+                **noise.derived(),
             },
             counted=self.counts,
         )
@@ -211,9 +226,10 @@ class NoisyCounts:
     def _noise(self) -> "_Noise":
         epsilon, delta = self._row()
         if self.k is None:
-            return _Noise(noise_scale(epsilon), None)
-        parameters = noisy_count_parameters(epsilon, delta, self.k, self.definition)
-        return _Noise(parameters.scale, parameters)
+            noise_scale(epsilon)  # what cannot be drawn is refused
+            return _Noise(epsilon, None)
+        parameters = count_parameters(epsilon, delta, self.k, self.definition, self.noise)
+        return _Noise(epsilon, parameters)
 
     def _domain(self, schema: Schema) -> tuple[int, ...]:
         """How many values each column has in the declared domain."""
@@ -231,18 +247,41 @@ class NoisyCounts:
 
 @dataclass(frozen=True)
 class _Noise:
-    """The scale of the noise, and the chances of the practical matrix.
+    """The ε of a row, and what decides which rows are released.
 
-    There are no such chances where ε is kept alone.
+    There is no such thing where ε is kept alone.
     """
 
-    scale: Fraction
-    parameters: NoisyCountParameters | None
+    epsilon: Epsilon
+    parameters: CountParameters | None
 
     @property
     def half(self) -> int | None:
         """How many records must share a row for it to be more likely than not to be released."""
         return None if self.parameters is None else self.parameters.half
+
+    def derived(self) -> dict[str, Any]:
+        """What follows from the parameters, for the certificate."""
+        if self.parameters is not None:
+            return derived_of(self.parameters)
+        nothing = dict.fromkeys(("noise", "bound", "threshold", "half"))
+        return {"scale": noise_scale(self.epsilon), **nothing}
+
+
+def derived_of(parameters: CountParameters) -> dict[str, Any]:
+    """What a certificate says of the noise: its law, and the smallest count that is released."""
+    bound, scale = None, None
+    if isinstance(parameters, BoundedCountParameters):
+        bound = parameters.bound
+    else:
+        scale = parameters.scale
+    return {
+        "noise": "printed" if bound is None else "bounded",
+        "scale": scale,
+        "bound": bound,
+        "threshold": parameters.threshold,
+        "half": parameters.half,
+    }
 
 
 @typed
@@ -325,21 +364,42 @@ def _loss(
 
 
 def noisy(
-    count: npt.NDArray[np.int64], parameters: NoisyCountParameters, chance: Chance
+    count: npt.NDArray[np.int64], parameters: CountParameters, chance: Chance
 ) -> npt.NDArray[np.int64]:
     """The counts to release of rows that occur this often; 0 for those that are not released."""
     drawn = np.zeros(len(count), dtype=np.int64)
     large = np.flatnonzero(count >= parameters.k)
-    place = np.minimum(count[large], len(parameters.withheld) - 1)
+    if isinstance(parameters, NoisyCountParameters):
+        drawn[large] = _by_matrix(count[large], parameters, chance)
+    else:
+        drawn[large] = _within_bound(count[large], parameters, chance)
+    return drawn
+
+
+def _within_bound(
+    count: npt.NDArray[np.int64], parameters: BoundedCountParameters, chance: Chance
+) -> npt.NDArray[np.int64]:
+    """Counts of at least k with bounded noise, 0 for those below the threshold."""
+    noise = chance.placed(parameters.cumulative, BITS, len(count)) - parameters.bound
+    total = count + noise
+    return np.where(total >= parameters.threshold, total, 0)
+
+
+def _by_matrix(
+    count: npt.NDArray[np.int64], parameters: NoisyCountParameters, chance: Chance
+) -> npt.NDArray[np.int64]:
+    """Counts of at least k by the printed matrix: a coin, then noise on those it releases."""
+    drawn = np.zeros(len(count), dtype=np.int64)
+    place = np.minimum(count, len(parameters.withheld) - 1)
     order = np.argsort(place, kind="stable")
-    released = np.zeros(len(large), dtype=np.bool_)
+    released = np.zeros(len(count), dtype=np.bool_)
     values, starts = np.unique(place[order], return_index=True)
     # Rows that occur equally often are withheld with the same chance, drawn together.
     runs = np.split(order, starts)[1:]
     for value, alike in zip(values.tolist(), runs, strict=True):
         withheld = Fraction(parameters.withheld[value], ONE)
         released[alike] = ~chance.bernoulli(withheld, len(alike))
-    taken = large[released]
+    taken = np.flatnonzero(released)
     noise = chance.discrete_laplaces(parameters.scale, len(taken))
     drawn[taken] = np.maximum(count[taken] + noise, parameters.k)
     return drawn
@@ -397,9 +457,9 @@ ENTRY = Entry(
     summary="frequent rows with noisy counts, at levels you give",
     draft=(
         'epsilon = "?"  # how much one row may matter',
-        'delta = "?"  # the chance that this fails; shoal explain --counts 10',
-        "k = 10  # how many records must share a row, at least",
-        'definition = "standard"  # or probabilistic: stronger, releases fewer rows',
+        'delta = "?"  # the chance that this fails; shoal explain --counts 1',
+        "k = 1  # how many records must share a row, at least",
+        'noise = "bounded"  # or printed: the paper\'s, releases fewer rows',
         "levels = {}  # such as { NAME = 2 }; 0 for columns not named",
     ),
     truthful=False,
@@ -409,7 +469,7 @@ ENTRY = Entry(
     needs_hierarchies=False,
     not_attacked=(
         "differential privacy holds against someone who knows the algorithm and all other records, "
-        "which is proven (docs: proofs/noisy-counts)"
+        "which is proven (docs: proofs/bounded-noise, proofs/noisy-counts)"
     ),
 )
 

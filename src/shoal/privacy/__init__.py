@@ -4,6 +4,7 @@ Uses `counts`, `hierarchy` and `tables`.
 """
 
 from shoal.exact.epsilon import Epsilon
+from shoal.privacy.bounded import BoundedCountParameters, bounded_count_parameters
 from shoal.privacy.calculus import (
     SafePubParameters,
     delta_concern,
@@ -31,12 +32,7 @@ from shoal.privacy.models import (
     parse_model,
 )
 from shoal.privacy.neighbours import Replacement, replaced
-from shoal.privacy.noise import (
-    NoisyCountParameters,
-    column_parameters,
-    highest_chance,
-    noisy_count_parameters,
-)
+from shoal.privacy.noise import NoisyCountParameters, highest_chance, noisy_count_parameters
 from shoal.privacy.promises import (
     DifferentialPrivacy,
     Promise,
@@ -45,10 +41,12 @@ from shoal.privacy.promises import (
     Syntactic,
     composed,
 )
+from shoal.privacy.sharing import column_parameters, count_parameters
 
 __all__ = [
     "MODELS",
     "BetaLikeness",
+    "BoundedCountParameters",
     "BucketLimits",
     "DeltaDisclosure",
     "DeltaPresence",
@@ -71,8 +69,10 @@ __all__ = [
     "Syntactic",
     "TCloseness",
     "bound",
+    "bounded_count_parameters",
     "column_parameters",
     "composed",
+    "count_parameters",
     "delta_concern",
     "delta_for",
     "highest_chance",

@@ -1,15 +1,15 @@
-"""With which chance a noisy count is released: the parameters of noisy counts and of columns.
+"""With which chance a noisy count is released, as Li and Li print it: the practical matrix.
 
 A row that occurs i < k times is never released. One that occurs i ≥ k times is released with chance
 w_i, and then counted as max(k, i + z), where z is discrete Laplace noise. The formulas, and why
 each rounding is to the safe side, are proven in docs/proofs/noisy-counts.md, with the same letters.
-Uses `calculus` and `exact`; the methods `NoisyCounts`, `KDGS` and `Columns` use it.
+Uses `calculus` and `exact`; `sharing` and methods that release noisy counts use it.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import ceil, comb, exp, expm1, floor, inf, lgamma, log, log1p, ulp
+from math import ceil, floor
 
 from shoal.arguments import typed
 from shoal.errors import ParameterError
@@ -18,8 +18,6 @@ from shoal.exact.epsilon import (
     Epsilon,
     decimal,
     exponential,
-    logarithm,
-    rounded_down,
     rounded_up,
     rounding,
 )
@@ -29,7 +27,6 @@ from shoal.privacy.calculus import Definition, definition_of, delta_of
 __all__ = [
     "ONE",
     "NoisyCountParameters",
-    "column_parameters",
     "highest_chance",
     "noise_scale",
     "noisy_count_parameters",
@@ -52,17 +49,9 @@ LARGEST_SCALE = 1 << 48
 _BITS = 192
 """Of a factor such as e^−ε: rounding it matters less than rounding a chance."""
 
-# Digits: of an enclosure, more than these bits; of rounded results; and of the scale, which is
-# written into each draw.
+# Digits: of an enclosure, more than these bits; and of the scale, which is written into each draw.
 _DIGITS = 80
-_SHOWN = 12
 _SCALED = 6
-
-# Of the search for the best share of ε: ways to compose that are compared; a share is the plain one
-# times a multiple of 1 / _FINEST; and how often the range of multiples is halved.
-_TRIED = 64
-_FINEST = 64
-_HALVINGS = 30
 
 
 @dataclass(frozen=True)
@@ -84,6 +73,11 @@ class NoisyCountParameters:
         The probability of z is proportional to e^−(|z| / scale).
         """
         return noise_scale(self.epsilon * Fraction(1, 2))
+
+    @property
+    def threshold(self) -> int:
+        """The smallest noisy count that is released: k."""
+        return self.k
 
     def chance(self, i: int) -> Fraction:
         """w_i, the chance that a row is released that occurs i times; rounded down."""
@@ -249,110 +243,3 @@ def _withheld(epsilon: Epsilon, delta: Fraction, definition: Definition, k: int)
             return tuple(withheld)
         withheld.append(rest)
         before = rest
-
-
-@typed
-def column_parameters(
-    epsilon: Epsilon | Exact, delta: Exact, columns: int, k: int
-) -> NoisyCountParameters:
-    """What each group of columns spends so that all together keep (ε, δ), standard definition.
-
-    That is the plain sum, or the optimal composition of Kairouz, Oh and Viswanath with the share of
-    ε that releases most.
-
-    >>> one = column_parameters("ln(10)", "1e-3", 3, 10)
-    >>> print(one.epsilon, one.half)
-    1/3*ln(10) 26
-    """
-    exact, failing, number = Epsilon.of(epsilon), delta_of(delta), whole(columns, "columns")
-    tried = []
-    for stretch in _stretches(float(exact), float(failing), number):
-        part, lost = exact * (stretch / number), _lost(exact, number, stretch)
-        if lost >= failing:
-            break
-        share = rounded_down((failing - lost) / ((1 - lost) * number), _SHOWN)
-        tried.append((_about_half(float(part), max(float(share), ulp(0.0))), part, share))
-    _, part, share = min(tried, key=lambda attempt: attempt[0])
-    return noisy_count_parameters(part, share, k, "standard")
-
-
-def _stretches(epsilon: float, delta: float, number: int) -> list[Fraction]:
-    """Multiples of the plain share ε / number that may be worth trying.
-
-    They are 1, the best one by floats, and its neighbours.
-
-    Any of them keeps the promise, as what it loses is computed anew, exactly.
-    """
-
-    def worth(stretch: Fraction) -> float:
-        part = epsilon * float(stretch) / number
-        left = (delta - _about_lost(epsilon, number, stretch)) / number
-        return _about_half(part, left) if left > 0 else inf
-
-    # Roughly the first multiple that loses all of δ.
-    most = Fraction(number)
-    for _ in range(_HALVINGS):
-        middle = (1 + most) / 2
-        if worth(middle) < inf:
-            break
-        most = middle
-    step = max(Fraction(1, _FINEST), Fraction(int((most - 1) * _FINEST) // _TRIED, _FINEST))
-    evenly = {1 + step * turn for turn in range(_TRIED + 1) if 1 + step * turn <= number}
-    turns = range(0, (number + 1) // 2, 1 + number // (2 * _TRIED))
-    named = {Fraction(number, number - 2 * turn) for turn in turns}  # those of the theorem itself
-    every = sorted(evenly | {stretch for stretch in named if stretch <= most})
-    best = min(range(len(every)), key=lambda place: worth(every[place]))
-    return [every[0], *every[max(best - 1, 1) : best + 2]]
-
-
-def _about_lost(epsilon: float, number: int, stretch: Fraction) -> float:
-    """`_lost` in floats: to choose by, not to promise."""
-    part = epsilon * float(stretch) / number
-    rest = number * (part + log1p(exp(-part)))
-    total = 0.0
-    for place in range(_exceeding(number, stretch)):
-        ways = lgamma(number + 1) - lgamma(place + 1) - lgamma(number - place + 1)
-        gain = (number - 2 * place) * part - epsilon
-        total += exp(ways + (number - place) * part - rest) * -expm1(-gain)
-    return total
-
-
-def _exceeding(number: int, stretch: Fraction) -> int:
-    """How many of the coins may lie so that the others reveal more than ε.
-
-    That is the first l with number − 2l ≤ number / stretch.
-    """
-    return max(ceil((number - number / stretch) / 2), 0)
-
-
-def _lost(epsilon: Epsilon, number: int, stretch: Fraction) -> Fraction:
-    """The δ at ε of this number of releases together, rounded up.
-
-    Each of them has ε′ = stretch·ε / number.
-
-    It is Σ_l C(number, l)·(e^((number − l)ε′) − e^(ε + lε′)) / (1 + e^ε′)^number, over all l with
-    (number − 2l)ε′ > ε.
-    """
-    down, up = rounding(_DIGITS)
-    share = stretch / number
-    grown = (epsilon * share).exponential(_DIGITS)
-    bounds = epsilon.bounds(_DIGITS)
-    whole_low, _ = logarithm(1 + grown[0], _DIGITS)
-    _, whole_high = logarithm(1 + grown[1], _DIGITS)
-    total = Fraction(0)
-    for place in range(_exceeding(number, stretch)):
-        terms = []
-        for power in ((number - place) * share, 1 + place * share):  # of e^ε
-            low = down.subtract(decimal(bounds[0] * power, down), up.multiply(number, whole_high))
-            high = up.subtract(decimal(bounds[1] * power, up), down.multiply(number, whole_low))
-            terms.append(exponential(low, high, _DIGITS))
-        total += comb(number, place) * (Fraction(terms[0][1]) - Fraction(terms[1][0]))
-    return rounded_up(total, _SHOWN) if total else total
-
-
-def _about_half(epsilon: float, delta: float) -> float:
-    """About how many records above k a row needs to be more likely released than not.
-
-    To choose by, not to promise.
-    """
-    return 2 / epsilon * log(1 + expm1(epsilon / 2) / (2 * delta * (1 + exp(-epsilon / 2))))

@@ -59,7 +59,7 @@ def _set(part: str, **values: Any) -> Callable[[dict[str, Any]], None]:
             "spend more together",
         ),
         ("long composed", _set("derived", composition="sum"), "not composed as"),
-        ("long", _set("derived", scale="1/2"), "narrower"),
+        ("long printed", _set("derived", scale="1/2"), "narrower"),
         ("long", _set("derived", most=2), "how many groups"),
         ("long", _set("derived", k=2), "k is not"),
         (
@@ -78,7 +78,13 @@ def _set(part: str, **values: Any) -> Callable[[dict[str, Any]], None]:
         ("wide persons", _set("derived", delta="1/20"), "delta of a row"),
         ("wide", _set("derived", rows_seen=300), "rows_seen"),
         ("wide bounded", _set("levels", age=1), "levels"),
-        ("long", _set("derived", scale="99"), "wider"),
+        ("long printed", _set("derived", scale="99"), "wider"),
+        ("long printed", _set("derived", threshold=4), "its smallest count is k"),
+        ("long", _set("derived", bound=1), "smaller than epsilon and delta allow"),
+        ("long", _set("derived", bound=99), "larger than epsilon and delta ask"),
+        ("long", _set("derived", threshold=3), "not the bound of the noise and k"),
+        ("long", _set("derived", noise="printed"), "not that of the parameters"),
+        ("long", _set("parameters", noise="printed"), "not that of the parameters"),
         ("wide", _set("derived", delta_group="1e-9"), "not the one that its epsilon leaves"),
         ("wide", _set("derived", half=99), "more likely than not"),
         ("wide", _set("parameters", value="stars"), "a person goes with an item"),
@@ -123,8 +129,12 @@ def _changed(
             "belongs to no group",
         ),
         ("wide", lambda frame: frame.reverse(), "not in the order"),
-        ("wide", lambda frame: frame.unique(maintain_order=True), "fewer than k = 3"),
-        ("wide bounded", lambda frame: frame.with_columns(count=pl.lit(2)), "fewer than k = 3"),
+        ("wide", lambda frame: frame.unique(maintain_order=True), "fewer than threshold = "),
+        (
+            "wide bounded",
+            lambda frame: frame.with_columns(count=pl.lit(2)),
+            "fewer than threshold = ",
+        ),
         (
             "wide bounded",
             lambda frame: pl.concat([frame.head(1), frame]),
@@ -145,7 +155,11 @@ def _changed(
             lambda frame: renumbered(frame, frame["record"].max() - frame["record"]),
             "not in the order",
         ),
-        ("long overlapping", lambda frame: frame.with_columns(count=pl.lit(2)), "fewer than k = 3"),
+        (
+            "long overlapping",
+            lambda frame: frame.with_columns(count=pl.lit(2)),
+            "fewer than threshold = ",
+        ),
         (
             "long overlapping",
             lambda frame: frame.with_columns(count=pl.int_range(pl.len()) + 3),
@@ -158,7 +172,7 @@ def _changed(
                 .with_columns(record=pl.col("record") - 1)
                 .head(2)
             ),
-            "fewer than k",
+            "fewer than threshold = ",
         ),
     ],
 )

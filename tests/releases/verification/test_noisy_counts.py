@@ -1,5 +1,6 @@
 """The checks of noisy counts and k-DGS: noise wide enough, levels fixed, every row k times."""
 
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,11 @@ from typing import Any
 import pytest
 
 from shoal.methods.noisy_counts import KDGS, NoisyCounts
+from shoal.privacy.bounded import bounded_count_parameters
 from shoal.releases.release import Release
 from shoal.releases.verification import unchecked
+from shoal.releases.verification.differential import smallest_bounds
+from shoal.releases.verification.numbers import StatedEpsilon
 from tests.releases.verification.forging import (
     ILLS,
     TREES,
@@ -23,11 +27,16 @@ from tests.releases.verification.forging import (
 LEVELS = {"age": 1, "sex": 0}
 WITH_DOMAIN = {**TREES, "ill": ILLS}
 METHODS: dict[str, Any] = {
-    "noisy": NoisyCounts(2, "1e-4", k=5, levels=LEVELS),
-    "counted": NoisyCounts(2, "1e-4", k=5, levels=LEVELS, counts=True),
+    "bounded": NoisyCounts(2, "1e-4", k=5, levels=LEVELS),
+    "bounded counted": NoisyCounts(2, "1e-4", levels=LEVELS, counts=True),
+    "noisy": NoisyCounts(2, "1e-4", k=5, levels=LEVELS, noise="printed"),
+    "counted": NoisyCounts(2, "1e-4", k=5, levels=LEVELS, counts=True, noise="printed"),
     "without delta": NoisyCounts(2, 0, levels={**LEVELS, "ill": 1}),
     "by person": NoisyCounts(
         4, "1e-4", k=5, definition="standard", levels=LEVELS, unit="who", rows=2
+    ),
+    "by person, printed": NoisyCounts(
+        4, "1e-4", k=5, levels=LEVELS, unit="who", rows=2, noise="printed"
     ),
     "k-dgs": KDGS(5, levels=LEVELS),
     "k-dgs counted": KDGS(5, levels=LEVELS, counts=True),
@@ -50,7 +59,93 @@ def test_a_release_verifies_with_and_without_hierarchies(name: str, tmp_path: Pa
     assert faults(released(name), tmp_path, trees=trees) == []
 
 
+BOUND = bounded_count_parameters(2, "1e-4").bound
+
+
+def bounded_by(bound: int) -> Change:
+    """All that follows from a bound of the noise."""
+    return both(
+        put("derived.bound", bound),
+        both(put("derived.threshold", bound + 5), put("derived.half", bound + 5)),
+    )
+
+
 FORGERIES: dict[str, tuple[str, Change, str]] = {
+    "bounded: a narrower noise": ("bounded", bounded_by(BOUND - 1), "smaller than epsilon and"),
+    "bounded: a wider noise": ("bounded", bounded_by(BOUND + 1), "larger than epsilon and delta"),
+    "bounded: no bound": ("bounded", put("derived.bound", None), "smaller than epsilon and"),
+    "bounded: a huge bound": ("bounded", bounded_by(10**300), "larger than epsilon and delta"),
+    "bounded: a lower threshold": (
+        "bounded",
+        put("derived.threshold", BOUND + 4),
+        "not the bound of the noise and k",
+    ),
+    "bounded: no threshold": (
+        "bounded",
+        put("derived.threshold", None),
+        "not the bound of the noise and k",
+    ),
+    "bounded: another size that is likely": (
+        "bounded",
+        put("derived.half", BOUND + 4),
+        "more likely than not",
+    ),
+    "bounded: a scale": ("bounded", put("derived.scale", "1"), "bounded noise has no scale"),
+    "bounded: a smaller delta": (
+        "bounded",
+        both(
+            put("promise.delta", "1e-7"),
+            both(put("parameters.delta", "1e-7"), put("derived.delta", "1e-7")),
+        ),
+        "smaller than epsilon and",
+    ),
+    "bounded: the stronger definition": (
+        "bounded",
+        both(
+            put("promise.definition", "probabilistic"),
+            both(
+                put("parameters.definition", "probabilistic"),
+                put("derived.definition", "probabilistic"),
+            ),
+        ),
+        "bounded noise keeps the standard definition only",
+    ),
+    "bounded: another k": (
+        "bounded",
+        both(put("parameters.k", 4), put("derived.k", 4)),
+        "not the bound of the noise and k",
+    ),
+    "bounded: the other noise derived": (
+        "bounded",
+        put("derived.noise", "printed"),
+        "the noise is not that of the parameters",
+    ),
+    "bounded: called printed": (
+        "bounded",
+        both(put("parameters.noise", "printed"), put("derived.noise", "printed")),
+        "narrower than epsilon",
+    ),
+    "bounded: an unknown noise": (
+        "bounded",
+        both(put("parameters.noise", "none"), put("derived.noise", "none")),
+        "the parameters are not ones that the method takes",
+    ),
+    "bounded: semantic anonymity for a k of 1": (
+        "bounded counted",
+        put("promise.semantic_k", 1),
+        "semantic k-anonymity is promised",
+    ),
+    "printed: a bound": ("noisy", put("derived.bound", 3), "the printed noise has no bound"),
+    "printed: a higher threshold": (
+        "noisy",
+        put("derived.threshold", 6),
+        "its smallest count is k",
+    ),
+    "without a delta: a threshold": (
+        "without delta",
+        put("derived.threshold", 6),
+        "without a delta nothing is withheld",
+    ),
     "another epsilon of a row": ("noisy", put("derived.epsilon", "1"), "the epsilon of a row"),
     "half the noise": ("noisy", put("derived.scale", "1/2"), "narrower than epsilon"),
     "wider noise": ("noisy", put("derived.scale", "9"), "wider than epsilon"),
@@ -115,6 +210,16 @@ def fewer(lines: list[str]) -> list[str]:
     return [lines[0]] * 4 + [line for line in lines if line != lines[0]]
 
 
+def one_fewer(lines: list[str]) -> list[str]:
+    """The first row one time less often than the threshold."""
+    return [lines[0]] * (BOUND + 4) + [line for line in lines if line != lines[0]]
+
+
+def one_below(lines: list[str]) -> list[str]:
+    """The first row with a count one below the threshold for a k of 1."""
+    return [f"{lines[0].rpartition(',')[0]},{BOUND}", *lines[1:]]
+
+
 def recounted(lines: list[str]) -> list[str]:
     """The first row with a count of four."""
     return [f"{lines[0].rpartition(',')[0]},4", *lines[1:]]
@@ -123,9 +228,12 @@ def recounted(lines: list[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "rows", "words"),
     [
-        ("noisy", fewer, "1 of 8 rows are released fewer than k = 5 times"),
+        ("bounded", one_fewer, f"1 of 8 rows are released fewer than threshold = {BOUND + 5}"),
+        ("bounded counted", one_below, f"8 rows are released fewer than threshold = {BOUND + 1}"),
+        ("bounded counted", lambda lines: [lines[0], *lines], "a row is there twice"),
+        ("noisy", fewer, "1 of 8 rows are released fewer than threshold = 5 times"),
         ("k-dgs", fewer, "1 of 8 rows are released fewer than k = 5 times"),
-        ("counted", recounted, "1 of 8 rows are released fewer than k = 5 times"),
+        ("counted", recounted, "1 of 8 rows are released fewer than threshold = 5 times"),
         ("k-dgs counted", recounted, "1 of 8 rows are released fewer than k = 5 times"),
         ("counted", lambda lines: [lines[0], *lines], "a row is there twice"),
         ("k-dgs counted", lambda lines: [lines[0], *lines], "a row is there twice"),
@@ -136,6 +244,16 @@ def test_rows_that_may_not_be_released_are_found(
 ) -> None:
     found = faults(released(name), tmp_path, rows=rows)
     assert any(words in fault for fault in found), found
+
+
+@pytest.mark.parametrize("epsilon", ["1e-3", "0.1", "ln(2)", "1", "ln(10)", "5"])
+@pytest.mark.parametrize("delta", ["1/2", "1/10", "1e-3", "1e-9", "1e-30"])
+def test_the_bound_is_found_again_by_an_arithmetic_of_its_own(epsilon: str, delta: str) -> None:
+    bound = bounded_count_parameters(epsilon, delta).bound
+    least, most = smallest_bounds(StatedEpsilon.read(epsilon), Fraction(delta))
+    assert least <= bound <= most
+    # Rounding makes a difference for the smallest parameters only.
+    assert most == least or (epsilon, delta) in {("1e-3", "1e-30"), ("ln(2)", "1/10")}
 
 
 @pytest.mark.parametrize("name", ["noisy", "k-dgs"])

@@ -24,10 +24,10 @@ from shoal.methods.columns.schemas import ASSOCIATION, Groups, clustered, noise_
 from shoal.methods.columns.wide import COLUMN_GROUP, Wide
 from shoal.methods.entry import Entry
 from shoal.methods.method import Job, Progress, begin, delta_concerns, require_bound
-from shoal.methods.noisy_counts import fixed
+from shoal.methods.noisy_counts import derived_of, fixed
 from shoal.privacy.calculus import delta_of, per_row
-from shoal.privacy.noise import NoisyCountParameters, column_parameters
 from shoal.privacy.promises import DifferentialPrivacy
+from shoal.privacy.sharing import CountParameters, Noise, column_parameters, noise_named
 from shoal.releases.certificate import Certificate, certify
 from shoal.releases.facts import Facts
 from shoal.releases.layout import COUNT
@@ -78,6 +78,8 @@ class Columns:
     unit: the identifying column that says whose rows belong together; each person gives at most
         `rows` of them
     counts: release each different record once, with a column `count`, instead of repeating it
+    noise: "bounded", one noise for what is released and for its count, or "printed", the matrix of
+        the paper, which releases less
 
     >>> from shoal import demo
     >>> people = demo.table()
@@ -103,6 +105,7 @@ class Columns:
     unit: str | None
     rows: int
     counts: bool
+    noise: Noise
 
     name: ClassVar[str] = "columns"
 
@@ -125,6 +128,7 @@ class Columns:
         unit: str | None = None,
         rows: int = 1,
         counts: bool = False,
+        noise: Noise = "bounded",
     ) -> None:
         if buying is not None:
             buying = fraction(buying, "buying", 0, 1, above=True)
@@ -147,6 +151,7 @@ class Columns:
             unit=unit,
             rows=whole(rows, "rows"),
             counts=counts,
+            noise=noise_named(noise),
         )
         self._require_one_schema()
         self._require_long_form()
@@ -290,9 +295,10 @@ class Columns:
             return _ColumnsBudget(None, epsilon, delta)
         return _ColumnsBudget(epsilon * self.buying, epsilon * (1 - self.buying), delta)
 
-    def _parameters(self, groups: int) -> NoisyCountParameters:
+    def _parameters(self, groups: int) -> CountParameters:
         budget = self._budget()
-        return column_parameters(budget.epsilon, budget.delta, self._most(groups), self.k)
+        most = self._most(groups)
+        return column_parameters(budget.epsilon, budget.delta, most, self.k, self.noise)
 
     def _most(self, groups: int) -> int:
         return groups if self.most is None else min(self.most, groups)
@@ -427,7 +433,7 @@ class Columns:
         columns = _columns(certificate, list(drawn.laid))
         return Release(released, replace(certificate, columns=columns), facts)
 
-    def _derived(self, parameters: NoisyCountParameters, most: int) -> dict[str, Any]:
+    def _derived(self, parameters: CountParameters, most: int) -> dict[str, Any]:
         """What follows from the parameters, for the certificate."""
         budget = self._budget()
         is_sum = parameters.epsilon * most == budget.epsilon
@@ -437,12 +443,11 @@ class Columns:
             "epsilon_schema": budget.buying,
             "epsilon_columns": budget.epsilon,
             "delta": budget.delta,
-            "definition": parameters.definition,
+            "definition": "standard",
             "composition": "sum" if is_sum else "optimal",
             "epsilon_group": parameters.epsilon,
             "delta_group": parameters.delta,
-            "scale": parameters.scale,
-            "half": parameters.half,
+            **derived_of(parameters),
             "rows": self.rows,
         }
 

@@ -21,7 +21,7 @@ from shoal.exact.epsilon import Epsilon
 from shoal.methods.columns.schemas import Groups, bought_pairs, pairs_of, similarity
 from shoal.methods.columns.wide import COLUMN_GROUP, Drawn, Laid, NullableColumn, nullable
 from shoal.methods.noisy_counts import noisy
-from shoal.privacy.noise import NoisyCountParameters
+from shoal.privacy.sharing import CountParameters
 from shoal.releases.layout import COUNT
 
 __all__ = ["RECORD", "Long", "Projections", "Rows", "bounded", "shared"]
@@ -112,7 +112,7 @@ class Long:
         self,
         groups: Groups,
         most: int,
-        parameters: NoisyCountParameters,
+        parameters: CountParameters,
         chance: Chance,
         done: Callable[[int], None],
         counts: bool,

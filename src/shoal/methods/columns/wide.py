@@ -18,7 +18,7 @@ from shoal.data.tables import Table
 from shoal.exact.epsilon import Epsilon
 from shoal.methods.columns.schemas import Groups, Ints, bought_association, contingency
 from shoal.methods.noisy_counts import noisy
-from shoal.privacy.noise import NoisyCountParameters
+from shoal.privacy.sharing import CountParameters
 from shoal.releases.layout import COUNT
 from shoal.zones import owner_only
 
@@ -129,7 +129,7 @@ class Wide:
         self,
         groups: Groups,
         most: int,
-        parameters: NoisyCountParameters,
+        parameters: CountParameters,
         chance: Chance,
         done: Callable[[int], None],
         counts: bool,

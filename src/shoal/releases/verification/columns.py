@@ -20,7 +20,7 @@ from shoal.data.kinds import Kind
 from shoal.errors import plural
 from shoal.releases.verification import differential
 from shoal.releases.verification.claims import Claims, is_name_list, is_table_or_none
-from shoal.releases.verification.differential import DifferentialClaim, first_likely_size
+from shoal.releases.verification.differential import DifferentialClaim, NoiseClaim
 from shoal.releases.verification.labels import places
 from shoal.releases.verification.levels import (
     fixed_level_faults,
@@ -36,7 +36,6 @@ from shoal.releases.verification.numbers import (
     as_decimal,
     digits_for,
     is_numeric,
-    noise_scale,
     precision,
     rounded,
     whole,
@@ -76,8 +75,7 @@ class ColumnsClaim:
     group_epsilon: StatedEpsilon
     group_delta: Fraction
     composition: str
-    scale: Fraction
-    half: int | None
+    noise: NoiseClaim
     counted: bool
     fixed_levels: Mapping[str, int]
 
@@ -134,8 +132,7 @@ def parse(claims: Claims) -> ColumnsClaim:
         group_epsilon=derived.epsilon("epsilon_group"),
         group_delta=derived.number("delta_group"),
         composition=derived.text("composition"),
-        scale=derived.number("scale"),
-        half=derived.whole_if_any("half"),
+        noise=NoiseClaim.read(claims),
         counted=given.flag("counts"),
         fixed_levels=given.levels_if_any("levels") or {},
     )
@@ -253,16 +250,7 @@ def _group_faults(record: ColumnsClaim, composition: Composition) -> Iterator[st
         yield "the delta of a group is not the one that its epsilon leaves"
     if record.composition != ("sum" if composition.is_sum else "optimal"):
         yield "the groups' parts of epsilon are not composed as the certificate says"
-    scale = noise_scale(epsilon, 2)
-    if record.scale < scale:
-        yield "the noise is narrower than the epsilon of a group asks for"
-    elif record.scale > scale:
-        yield "the noise is wider than the epsilon of a group asks for: it was not derived from it"
-    if record.half != first_likely_size(epsilon, delta, record.derived_k, "standard"):
-        yield (
-            "the number of records from which a projection is more likely than not to be released "
-            "does not follow from epsilon, delta and k"
-        )
+    yield from record.noise.faults(epsilon, delta, record.derived_k, "standard")
 
 
 def _schema_faults(record: ColumnsClaim) -> Iterator[str]:
@@ -328,7 +316,7 @@ def _computed_faults(record: ColumnsClaim) -> Iterator[str]:
 
 
 def released(record: ColumnsClaim, tables: ReleasedTables) -> Iterator[str]:
-    """Whether every row has values of its own group only, and every projection is there k times."""
+    """Whether rows have values of their own group only, and projections are there often enough."""
     yield from levelless_faults(record.claims, tables.hierarchies)
     table = tables.table
     if not _has_columns(record, list(table.names)):
@@ -385,14 +373,14 @@ def _wide_faults(
 def _frequency_faults(
     record: ColumnsClaim, rows: npt.NDArray[Any], records: npt.NDArray[Any]
 ) -> Iterator[str]:
-    """Whether every projection is released at least k times, and once if it has a count."""
-    k = record.derived_k
+    """Whether every projection is released often enough, and once if it has a count."""
+    threshold = record.noise.threshold or 1
     if record.counted and (rows > 1).any():
         yield "a record is there twice, each time with a count"
-    small = int((records < k).sum())
+    small = int((records < threshold).sum())
     if small:
         projections = plural(len(records), "projection")
-        yield f"{small:,} of {projections} are released fewer than k = {k} times"
+        yield f"{small:,} of {projections} are released fewer than threshold = {threshold} times"
 
 
 @dataclass(frozen=True)
@@ -580,9 +568,9 @@ CHECK = MethodCheck(
     name="columns",
     promises=(differential.PROMISE,),
     parameters="epsilon delta k most schema groups public buying person item value items looked_at"
-    " levels unit rows counts",
+    " levels unit rows counts noise",
     derived="schema k most epsilon_schema epsilon_columns delta definition composition"
-    " epsilon_group delta_group scale half rows",
+    " epsilon_group delta_group noise scale bound threshold half rows",
     parse=parse,
     derivation=derivation,
     released=released,

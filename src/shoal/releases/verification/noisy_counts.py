@@ -1,4 +1,4 @@
-"""The checks of noisy counts and of k-DGS: is the noise wide enough, is every row there k times?
+"""The checks of noisy counts and of k-DGS: is the noise wide enough, is every row there often?
 
 With which chance a row was withheld cannot be seen. It follows from ε, δ and k, and needs no line
 of its own. Uses `differential` and `levels`.
@@ -6,7 +6,6 @@ of its own. Uses `differential` and `levels`.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from shoal.errors import plural
 from shoal.privacy.promises import SemanticAnonymity
 from shoal.releases.verification import differential
 from shoal.releases.verification.claims import Claims
-from shoal.releases.verification.differential import DifferentialClaim, first_likely_size
+from shoal.releases.verification.differential import DifferentialClaim, NoiseClaim
 from shoal.releases.verification.levels import (
     fixed_level_faults,
     level_trust,
@@ -23,7 +22,7 @@ from shoal.releases.verification.levels import (
     rows_per_person,
 )
 from shoal.releases.verification.method import MethodCheck, OpenEnd
-from shoal.releases.verification.numbers import StatedEpsilon, noise_scale
+from shoal.releases.verification.numbers import StatedEpsilon
 from shoal.releases.verification.reading import ReleasedTables
 from shoal.releases.verification.rows import Ints, row_codes
 
@@ -56,8 +55,8 @@ class RepeatedRows:
     def level_faults(self) -> Iterator[str]:
         return fixed_level_faults(self.claims, self.fixed_levels)
 
-    def released(self, tables: ReleasedTables) -> Iterator[str]:
-        """Whether every distinct row is released at least k times."""
+    def released(self, tables: ReleasedTables, least: int, name: str) -> Iterator[str]:
+        """Whether every distinct row is released at least as often as a number of this name."""
         yield from levelless_faults(self.claims, tables.hierarchies)
         table = tables.table
         names = list(table.names)
@@ -69,11 +68,10 @@ class RepeatedRows:
             if (sizes > 1).any():
                 yield "a row is there twice, each time with a count"
             sizes = _counts(tables)
-        k = self.k or 1
-        small = int((sizes < k).sum())
+        small = int((sizes < least).sum())
         if small:
             rows = plural(len(sizes), "row")
-            yield f"{small:,} of {rows} are released fewer than k = {k} times"
+            yield f"{small:,} of {rows} are released fewer than {name} = {least} times"
 
     def free(self) -> Iterator[str]:
         yield from count_is_free(self.claims)
@@ -105,9 +103,7 @@ class NoisyCountsClaim:
     privacy: DifferentialClaim
     row_epsilon: StatedEpsilon
     k: int | None
-    scale: Fraction
-    half: int | None
-    """How often a row must occur to be more likely than not to be released."""
+    noise: NoiseClaim
 
 
 def parse(claims: Claims) -> NoisyCountsClaim:
@@ -117,8 +113,7 @@ def parse(claims: Claims) -> NoisyCountsClaim:
         privacy=DifferentialClaim.read(claims),
         row_epsilon=derived.epsilon("epsilon"),
         k=derived.whole_if_any("k"),
-        scale=derived.number("scale"),
-        half=derived.whole_if_any("half"),
+        noise=NoiseClaim.read(claims),
     )
 
 
@@ -130,17 +125,14 @@ def derivation(record: NoisyCountsClaim) -> Iterator[str]:
     if not privacy.row_epsilon.equals(record.row_epsilon):
         rows = plural(privacy.rows, "row")
         yield f"the epsilon of a row is not that of the promise over {rows}"
-    yield from _noise_faults(record)
     if k != record.rows.k or (k is None) != (privacy.delta == 0):
         yield "k is not that of the parameters, or does not go with delta"
-    if privacy.semantic_k != (None if privacy.unit else k):
+    if privacy.semantic_k != (None if privacy.unit or k == 1 else k):
         yield "semantic k-anonymity is promised for another k, or for people with several rows"
-    row_delta = privacy.row_delta
-    definition = privacy.definition
-    if record.half != first_likely_size(privacy.row_epsilon, row_delta, k, definition):
-        yield (
-            "the number of records from which a row is more likely than not to be released "
-            "does not follow from epsilon, delta and k"
+    # What has a k has a δ, or that is said already.
+    if k is None or privacy.row_delta:
+        yield from record.noise.faults(
+            privacy.row_epsilon, privacy.row_delta, k, privacy.definition
         )
     claims = record.rows.claims
     if k is None and set(claims.names) - {_COUNT} != claims.levels.keys():
@@ -151,14 +143,9 @@ def derivation(record: NoisyCountsClaim) -> Iterator[str]:
     yield from record.rows.level_faults()
 
 
-def _noise_faults(record: NoisyCountsClaim) -> Iterator[str]:
-    # Half of ε is for the noise where the other half is for what is withheld.
-    share = 1 if record.k is None else 2
-    scale = noise_scale(record.privacy.row_epsilon, share)
-    if record.scale < scale:
-        yield "the noise is narrower than epsilon asks for"
-    elif record.scale > scale:
-        yield "the noise is wider than epsilon asks for: it was not derived from it"
+def released(record: NoisyCountsClaim, tables: ReleasedTables) -> Iterator[str]:
+    """Whether every row is released as often as the smallest count that may be."""
+    return record.rows.released(tables, record.noise.threshold or 1, "threshold")
 
 
 def trusted(record: NoisyCountsClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
@@ -173,11 +160,11 @@ def trusted(record: NoisyCountsClaim, hierarchies: Mapping[str, Hierarchy]) -> I
 NOISY_COUNTS = MethodCheck(
     name="noisy-counts",
     promises=(differential.PROMISE,),
-    parameters="epsilon delta k definition levels unit rows counts",
-    derived="epsilon delta definition rows k scale half",
+    parameters="epsilon delta k definition levels unit rows counts noise",
+    derived="epsilon delta definition rows k noise scale bound threshold half",
     parse=parse,
     derivation=derivation,
-    released=lambda record, tables: record.rows.released(tables),
+    released=released,
     trusted=trusted,
     free=lambda record: record.rows.free(),
 )
@@ -215,7 +202,7 @@ KDGS = MethodCheck(
     parameters="k levels counts unit",
     parse=parse_semantic,
     derivation=semantic_derivation,
-    released=lambda record, tables: record.rows.released(tables),
+    released=lambda record, tables: record.rows.released(tables, record.k, "k"),
     trusted=lambda record, hierarchies: level_trust(record.rows.claims, hierarchies),
     free=lambda record: record.rows.free(),
 )
