@@ -5,6 +5,6 @@ Methods that release groups use both. The proof is docs/proofs/refining.md.
 """
 
 from shoal.methods.refining.growing import Boxes, grow
-from shoal.methods.refining.order import Step, bought_order, public_order
+from shoal.methods.refining.order import RefiningStep, bought_order, public_order
 
-__all__ = ["Boxes", "Step", "bought_order", "grow", "public_order"]
+__all__ = ["Boxes", "RefiningStep", "bought_order", "grow", "public_order"]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.data.hierarchy.tree import Hierarchy
-from shoal.methods.refining.order import Step
+from shoal.methods.refining.order import RefiningStep
 from shoal.privacy.refining import RefiningParameters
 
 __all__ = ["Boxes", "exceed", "grow"]
@@ -52,7 +52,7 @@ class _Growing:
 def grow(
     rows: Counts,
     trees: Sequence[Hierarchy],
-    steps: Sequence[Step],
+    steps: Sequence[RefiningStep],
     parameters: RefiningParameters,
     threshold: int,
     chance: Chance,
@@ -79,7 +79,7 @@ def _refine(
     state: _Growing,
     rows: Counts,
     tree: Hierarchy,
-    step: Step,
+    step: RefiningStep,
     parameters: RefiningParameters,
     threshold: int,
     chance: Chance,

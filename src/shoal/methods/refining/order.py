@@ -18,7 +18,7 @@ from shoal.data.hierarchy.tree import Hierarchy
 from shoal.exact.epsilon import Epsilon
 from shoal.privacy.noise import noise_scale
 
-__all__ = ["Step", "bought_order", "marginals", "public_order"]
+__all__ = ["RefiningStep", "bought_order", "marginals", "public_order"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,7 +27,7 @@ _NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
-class Step:
+class RefiningStep:
     """Refine a column from the next level to this one."""
 
     column: int
@@ -39,7 +39,7 @@ def public_order(
     low: Sequence[int],
     high: Sequence[int],
     importance: Sequence[float] | None = None,
-) -> tuple[Step, ...]:
+) -> tuple[RefiningStep, ...]:
     """The order by what is public: all leaves of a column count as equally frequent."""
     shares = [np.full(tree.leaves, 1 / tree.leaves) for tree in trees]
     return _order(trees, shares, low, high, importance)
@@ -51,7 +51,7 @@ def bought_order(
     low: Sequence[int],
     high: Sequence[int],
     importance: Sequence[float] | None = None,
-) -> tuple[Step, ...]:
+) -> tuple[RefiningStep, ...]:
     """The order by shares that were bought: `bought[j]` are noisy numbers of records by leaf."""
     shares = []
     for tree, numbers in zip(trees, bought, strict=True):
@@ -80,7 +80,7 @@ def _order(
     low: Sequence[int],
     high: Sequence[int],
     importance: Sequence[float] | None,
-) -> tuple[Step, ...]:
+) -> tuple[RefiningStep, ...]:
     """The step of the best worth per cost first, among those that are next in their columns."""
     weight = [1.0] * len(trees) if importance is None else list(importance)
     worth: Mapping[tuple[int, int], float] = {
@@ -89,7 +89,7 @@ def _order(
         for level in range(low[j], high[j])
     }
     levels = list(high)
-    steps: list[Step] = []
+    steps: list[RefiningStep] = []
     while True:
         open_ones = [j for j in range(len(trees)) if levels[j] > low[j]]
         if not open_ones:
@@ -97,7 +97,7 @@ def _order(
         # Ties are decided by the order of columns, which is public.
         best = max(open_ones, key=lambda j: (worth[j, levels[j] - 1], -j))
         levels[best] -= 1
-        steps.append(Step(best, levels[best]))
+        steps.append(RefiningStep(best, levels[best]))
 
 
 def _worth(tree: Hierarchy, shares: Floats, level: int) -> float:
