@@ -208,7 +208,7 @@ def test_safepub_is_judged_by_its_rate() -> None:
 @pytest.mark.parametrize("counts", [False, True])
 def test_noisy_counts_may_be_more_than_there_were_records(counts: bool) -> None:
     table = people([(21, "Ely", "flu")] * 40 + SIX)
-    method = shoal.NoisyCounts(1, "1/2", k=3, levels={"age": 1}, counts=counts)
+    method = shoal.NoisyCounts("1/2", "1e-2", k=3, levels={"age": 1}, counts=counts)
     told: list[Judgement] = []
     for seed in range(12):
         release = method.release(table, Seeded(seed))
