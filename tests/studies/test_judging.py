@@ -216,7 +216,8 @@ def test_noisy_counts_may_be_more_than_there_were_records(counts: bool) -> None:
         assert found.kept == (release.table["count"].sum() if counts else len(release.table))
         assert 0 <= found.losses["granularity"].normalised <= 1
         told.append(found)
-    assert min(found.kept for found in told) < 40 < max(found.kept for found in told)
+    there = int(table.count(table.names, {"age": 1}).count.max())
+    assert min(found.kept for found in told) < there < max(found.kept for found in told)
     without = replace(
         table.with_roles(quasi=["age", "town"], identifying=["ill"]), rows_are_people=True
     )
