@@ -10,6 +10,7 @@ import shoal
 import shoal.audit.knowledge as module
 from shoal.audit import Secret
 from shoal.audit.knowledge import WidthBin, knowledge
+from shoal.zones import NOTICE
 
 FRAME = pl.DataFrame(
     {"name": list("abcdefgh"), "dept": list("XXXXYYYY"), "pay": [5, 6, 4, 7, 3, 5, 8, 2]}
@@ -73,3 +74,14 @@ def test_without_bounds_values_are_as_far_apart_as_can_be(tmp_path: Path) -> Non
     audited.ask("sum(pay)")
     [column] = knowledge(audited)
     assert column.to_dict()["widths"] == [{"low": "1", "high": None, "people": 8}]
+
+
+def test_widths_are_also_a_chart_for_the_owner(tmp_path: Path) -> None:
+    audited = audit(tmp_path / "a", low=0, high=10)
+    audited.ask("max(pay) where dept = 'X'")
+    drawn = module.chart(knowledge(audited)).to_dict()
+    assert NOTICE in str(drawn["title"])
+    [column] = drawn["vconcat"]
+    data = drawn.get("data") or column["data"]  # of one chart alone, it stands above
+    assert sum(row["people"] for row in data["values"]) == 8
+    assert repr(knowledge(audited)[0]).startswith("owner only: ")

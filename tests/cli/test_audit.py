@@ -171,6 +171,13 @@ def test_several_columns_without_bounds_share_an_audit(folder: Path) -> None:
     assert "no bounds" in said("audit", "state")
 
 
+def test_the_state_is_also_drawn(folder: Path) -> None:
+    new()
+    said("audit", "ask", "max(salary)")
+    said("audit", "state", "--chart", "state.svg")
+    assert (folder / "state.svg").read_text().startswith("<svg")
+
+
 def test_the_state_shows_what_the_first_query_decided(folder: Path) -> None:
     made = " ".join(new().stdout.split())
     assert "max or min, decided by the first query (sums within bounds need --dither)" in made

@@ -6,11 +6,11 @@ dithered columns have digits that nobody was told: owner only. Uses the auditors
 uses it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +22,13 @@ from shoal.audit.polytope import sides
 from shoal.audit.slices import certified
 from shoal.audit.sums import Sums, SumState
 from shoal.exact.numbers import printed
+from shoal.studies import charts
+from shoal.zones import NOTICE, owner_only
 
-__all__ = ["ColumnKnowledge", "WidthBin", "knowledge"]
+if TYPE_CHECKING:
+    from altair import VConcatChart
+
+__all__ = ["ColumnKnowledge", "WidthBin", "chart", "knowledge"]
 
 SOLVED = 300
 """Cells up to which linear programs find widths; beyond, they are those that are certified."""
@@ -43,7 +48,13 @@ class WidthBin:
     high: str | None
     people: int
 
+    @property
+    def span(self) -> str:
+        """The distances as a text."""
+        return f"{self.low} or more" if self.high is None else f"{self.low} to {self.high}"
 
+
+@owner_only
 @dataclass(frozen=True)
 class ColumnKnowledge:
     """A secret column, and how closely values are known (owner only).
@@ -64,6 +75,23 @@ class ColumnKnowledge:
 def knowledge(audit: Audit) -> tuple[ColumnKnowledge, ...]:
     """How closely values are known, of every secret column that was asked about."""
     return tuple(_of_column(audit, state) for state in audit.state() if state.family is not None)
+
+
+def chart(columns: Sequence[ColumnKnowledge]) -> "VConcatChart":
+    """How many people's possible values are how far apart, a bar chart for every column."""
+    alt = charts.library()
+    drawn = []
+    for column in columns:
+        rows = [{"width": each.span, "people": each.people} for each in column.bins]
+        bars = alt.Chart(alt.Data(values=rows)).mark_bar()
+        bars = bars.encode(
+            alt.X("width:O", title="possible values are apart", sort=None),
+            alt.Y("people:Q", title="people"),
+        )
+        drawn.append(bars.properties(title=column.column, width=charts.WIDTH))
+    title = alt.Title("How closely values are known", subtitle=NOTICE, anchor="start")
+    drawing: VConcatChart = alt.vconcat(*drawn).properties(title=title)
+    return drawing
 
 
 def _of_column(audit: Audit, state: SecretState) -> ColumnKnowledge:

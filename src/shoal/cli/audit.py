@@ -313,15 +313,28 @@ def transcript(store: Place = None, json: options.Json = False) -> None:
 
 
 @app.command(cls=options.Command)
-def state(store: Place = None, json: options.Json = False) -> None:
+def state(
+    store: Place = None,
+    chart: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Also draw it, as .html, .png or .svg.", show_default=False
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> None:
     """Show the state of the audit, and how closely values are known (owner only)."""
-    from shoal.audit.knowledge import knowledge
+    from shoal.audit import knowledge as widths_of
     from shoal.audit.overview import overview
+    from shoal.studies import charts
+
+    if chart is not None:
+        charts.require(chart)  # before the work is done, not after
 
     audit = _opened(store)
     columns = overview(audit)
     with working("working out how closely values are known"):
-        known = knowledge(audit)
+        known = widths_of.knowledge(audit)
     head = audit.head()
     if json:
         shown = [column.to_dict() for column in columns]
@@ -338,6 +351,9 @@ def state(store: Place = None, json: options.Json = False) -> None:
             *(part for column in known for part in _known(column, audit.people)),
             figures(("head", head)),
         )
+    if chart is not None:
+        charts.save(widths_of.chart(known), chart)
+        complain(f"wrote {chart}, which is not for release")
 
 
 @app.command(cls=options.Command)
@@ -601,9 +617,8 @@ def _known(column: "ColumnKnowledge", people: int) -> "Iterator[Any]":
     yield title(f"Possible values of {column.column}")
     rows = []
     for each in column.bins:
-        span = f"{each.low} or more" if each.high is None else f"{each.low} to {each.high}"
         bar = "█" * round(BAR * each.people / people) or "▏" * bool(each.people)
-        rows.append((span, f"{each.people:,}", bar))
+        rows.append((each.span, f"{each.people:,}", bar))
     yield listing((apart, "people", ""), *rows)
 
 
