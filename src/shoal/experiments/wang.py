@@ -7,6 +7,7 @@ sizes, numbers of values, and most and least frequent sensitive values.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from time import process_time
 from typing import TypeVar
 
@@ -321,9 +322,8 @@ def _timed(counts: Ints, theta: int) -> tuple[dict[str, float], bool]:
     seconds: dict[str, float] = {}
     seen = set()
     for name, pruning in pruned.items():
-        seconds[name], searched = _seconds(
-            lambda pruning=pruning: two_sizes(counts, limits, LARGEST, pruning)  # type: ignore[misc]
-        )
+        search = partial(two_sizes, counts, limits, LARGEST, pruning)
+        seconds[name], searched = _seconds(search)
         seen.add(searched.loss)
     seconds["full pruning"], two = _seconds(lambda: find_setting(counts, limits, "two", LARGEST))
     seconds["optimal"], _ = _seconds(lambda: find_setting(counts, limits, "optimal", LARGEST))
