@@ -21,7 +21,6 @@ from shoal.data.tables import Table
 from shoal.errors import Stopped
 from shoal.methods.personal import People, Personal, genetic
 from shoal.methods.personal.alone import Alone
-from shoal.methods.personal.climbing import Climb
 from shoal.methods.personal.crowds import Best, Floats
 
 TOWN = Hierarchy.from_lines([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
@@ -205,38 +204,6 @@ def test_on_adult_the_mean_risk_is_within_seven_percent_of_the_lowest(
     assert (
         lowest <= mean("genetic") <= 1.07 * lowest < mean("genetic", 20)
     )  # a search that gives up early is noticed
-
-
-@settings(max_examples=30)
-@given(records.filter(bool), methods, st.data())
-def test_a_step_is_the_best_of_all_pairs_of_a_coarser_and_a_finer_column(
-    rows: Records, method: Personal, data: st.DataObject
-) -> None:
-    people = People.of(method, table_of(rows))
-    alone = Alone(people, Best(people.crowds, people.utility, people.wanted))
-    row = data.draw(st.integers(0, sum(len(want.rows) for want in people.wanted) - 1))
-    worths, columns = alone.worths(row), np.arange(3)
-    kept = [node for node in lattice(people) if worths[columns, node].sum() >= alone.floor(row)]
-    node = data.draw(st.sampled_from(kept))
-    near = [
-        other
-        for other in kept
-        if sum(theirs > own for theirs, own in zip(other, node, strict=True)) <= 1
-        and sum(theirs < own for theirs, own in zip(other, node, strict=True)) <= 1
-    ]
-    risk = float(alone.risks(row, [node])[0])
-    lowest = float(alone.risks(row, near).min())
-    climb = Climb(alone, row)
-    step = climb.step(node, risk)
-    if lowest < risk:
-        assert step is not None
-        assert step[0] in near
-        assert step[1] == lowest == float(alone.risks(row, [step[0]])[0])
-    else:
-        assert step is None
-    end, reached = climb.best(node, risk)
-    assert reached <= lowest
-    assert climb.step(end, reached) is None
 
 
 def wide(columns: int, rows: int) -> Table:

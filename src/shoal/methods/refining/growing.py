@@ -39,8 +39,9 @@ class Boxes:
 
 @dataclass(eq=False)
 class _Growing:
-    """The boxes so far: of every row its box; of every box its levels, passed tests, and whether
-    it is still refined.
+    """The boxes so far, and which of them every row is in.
+
+    Of every box: its levels, how many tests its path has passed, and whether it is still refined.
     """
 
     box: Ints
