@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import shoal
 from shoal.attack import expose
 from shoal.attack.counting import ways
+from shoal.chance import Seeded
 from shoal.cli.app import app
 from shoal.exact.numbers import percent
 from shoal.methods.mondrian import Mondrian
@@ -113,3 +114,12 @@ def test_of_personal_releases_it_says_how_often_the_right_person_is_named(tmp_pa
     changed = CliRunner().invoke(app, attack)
     assert changed.exit_code == 0
     assert "running the method gives another release" in " ".join(changed.stderr.split())
+
+
+def test_a_release_with_nothing_to_find_says_so_without_a_recipe(tmp_path: Path) -> None:
+    table = shoal.demo.table(300)
+    shoal.NoisyCounts(1, "1e-2").release(table, Seeded(1)).write(tmp_path / "released")
+    refused = CliRunner().invoke(app, ["attack", str(tmp_path / "released")])
+    assert refused.exit_code == 2
+    assert "this is a release by noisy-counts: " in refused.stderr
+    assert "recipe" not in refused.stderr

@@ -64,8 +64,8 @@ def test_explain_says_how_far_counts_are_off() -> None:
     shown, printed = (
         " ".join(explain(*given, *more).stdout.split()) for more in ((), ("--noise", "printed"))
     )
-    assert "off by 0.851 on average, by 14 at most; none below 19 is released" in shown
-    assert "none below k is released" in printed
+    assert "off by 0.851 on average, by 14 at most; no count below 19 is shown" in shown
+    assert "no count below k is shown" in printed
     found = json.loads(explain(*given, "--json").stdout)
     assert (found["noise"], found["bound"], found["half"]) == ("bounded", 14, 19)
     refused = explain(*given, "--definition", "probabilistic")

@@ -267,6 +267,16 @@ def _described(name: str, person: "ExposedRecord") -> "Iterator[RenderableType]"
         yield indented(f"and {plural(more, 'more reason')}")
 
 
+def _refuse_if_nothing_to_find(release: "Release") -> None:
+    """ParameterError where someone who knows the method would find nothing, which says why."""
+    from shoal.methods.catalogue import CATALOGUE, entry_of
+
+    method = release.certificate.method
+    why = entry_of(method).not_attacked if method in CATALOGUE else ""
+    if why:
+        raise ParameterError(f"this is a release by {method}: {why}")
+
+
 def _with_help(paths: Sequence[Path], json: bool) -> None:
     from shoal.attack import helped
     from shoal.releases.release import Release
@@ -275,6 +285,7 @@ def _with_help(paths: Sequence[Path], json: bool) -> None:
     for path in paths:
         release = Release.read(path)
         if "buckets" not in release.further:
+            _refuse_if_nothing_to_find(release)
             raise ParameterError(
                 f"{path} does not have buckets",
                 "give `recipe`, to attack as someone who knows how it was made",

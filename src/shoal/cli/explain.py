@@ -158,9 +158,9 @@ def _noise(explanation: "CountExplanation") -> str:
     """How far a released count is off."""
     off = f"a count is off by {explanation.error:.3g} on average"
     if explanation.bound is None:
-        return f"{off}; none below k is released"
+        return f"{off}; no count below k is shown"
     threshold = explanation.parameters.threshold
-    return f"{off}, by {explanation.bound:,} at most; none below {threshold:,} is released"
+    return f"{off}, by {explanation.bound:,} at most; no count below {threshold:,} is shown"
 
 
 def _pages(explanation: "Explanation") -> "Iterator[RenderableType]":
