@@ -280,14 +280,22 @@ def _steps(setting: RunSetting) -> Findings:
         for searching in setting.each(shares, f"searching by {name}"):
             split = 1 - Fraction(searching)
             rows += _steps_of(setting, field, name, split, steps)
-    head = ("model", "epsilon of the search", "search", "steps", "mean score")
     return Findings(
-        (Panel("quality of the chosen levels", head, tuple(rows)),),
+        tuple(_panels_of_steps(rows)),
         "As in the paper, its walk gets better with more steps and hardly needs epsilon: its last "
         "choice is free, and not private. At epsilon 0.1 one choice among all nodes reaches "
         f"{_at(rows, SHOALS)} of the best without any steps, the same walk with its last choice "
         f"paid for {_at(rows, PAID)} with {steps[-1]} steps.",
     )
+
+
+def _panels_of_steps(rows: Rows) -> Iterator[Panel]:
+    """One panel for every model and every ε of the search; one choice stands at no steps."""
+    head = ("search", "steps", "mean score")
+    for model, searching in dict.fromkeys(row[:2] for row in rows):
+        own = tuple((row[2], row[3] or 0, row[4]) for row in rows if row[:2] == (model, searching))
+        title = f"quality of the levels chosen by {model}, epsilon of the search {searching:g}"
+        yield Panel(title, head, own, Plot("steps", "mean score", "search"))
 
 
 def _steps_of(
