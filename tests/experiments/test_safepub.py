@@ -49,12 +49,18 @@ def test_the_search_is_close_to_the_best_levels_by_every_model() -> None:
 
 
 def test_one_choice_among_all_nodes_is_better_than_a_walk_that_is_paid_for() -> None:
-    found = [row for row in rows(experiments.run("safepub-steps"))
-             if row["epsilon of the search"] == 0.1]  # fmt: skip
-    for model in ("granularity", "groups"):
-        scores = {(row["search"], row["steps"]): row["mean score"]
-                  for row in found if row["model"] == model}  # fmt: skip
-        assert scores["Shoal's", None] > scores["paper's, paid for", 100]
+    panels = [
+        panel
+        for panel in experiments.run("safepub-steps").panels
+        if panel.title.endswith("epsilon of the search 0.1")
+    ]
+    assert len(panels) == 2
+    for panel in panels:
+        scores = {(search, steps): score for search, steps, score in panel.rows}
+        chosen, walked = scores["Shoal's", 0], scores["paper's, paid for", 100]
+        assert isinstance(chosen, float)
+        assert isinstance(walked, float)
+        assert chosen > walked
 
 
 @pytest.mark.slow
