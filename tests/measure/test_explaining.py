@@ -85,7 +85,7 @@ def test_counts_are_explained_with_the_parameters_of_a_release() -> None:
     assert explanation.parameters == bounded_count_parameters(1, "1e-6", 5)
     printed = explain_counts(1, "1e-6", 5, "probabilistic", noise="printed")
     assert printed.parameters == noisy_count_parameters(1, "1e-6", 5, "probabilistic")
-    assert explanation.promise.epsilon == NoisyCounts(1, "1e-6", 5).epsilon
+    assert explanation.promise.epsilon == NoisyCounts(1, "1e-6", 5, levels={}).epsilon
     assert explanation.columns is None
 
 

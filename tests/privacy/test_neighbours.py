@@ -173,9 +173,11 @@ def test_two_rows_of_noisy_counts_keep_what_is_said_and_nearly_reach_it(
 CUT = Fraction(1, 10**4)
 SLACK = Fraction(1, 10**3)
 METHODS = {
-    "counts, probabilistic": NoisyCounts("ln(4)", "1/10", 2, "probabilistic", noise="printed"),
-    "counts, standard": NoisyCounts("ln(4)", "1/10", k=2, noise="printed"),
-    "counts, bounded": NoisyCounts("ln(4)", "1/5"),
+    "counts, probabilistic": NoisyCounts(
+        "ln(4)", "1/10", 2, "probabilistic", noise="printed", levels={}
+    ),
+    "counts, standard": NoisyCounts("ln(4)", "1/10", k=2, noise="printed", levels={}),
+    "counts, bounded": NoisyCounts("ln(4)", "1/5", levels={}),
     "sample, probabilistic": SafePub("ln(2)", "1/5", "probabilistic", levels={"x": 0}),
     "sample, standard": SafePub("ln(2)", "1/4", definition="standard", levels={"x": 0}),
     # With a large chance to be drawn both orders need a δ, as of counts.
