@@ -96,6 +96,11 @@ class SafePubParameters:
     beta: Fraction
 
     @property
+    def crowd(self) -> int:
+        """About how many records must share a row to make its release more likely than not."""
+        return ceil(self.k / self.beta)
+
+    @property
     def gamma(self) -> Fraction:
         """1 − (1 − β)e^−ε, rounded down.
 
