@@ -31,9 +31,7 @@ def test_a_recipe_makes_what_the_library_makes(write: Write) -> None:
 
 
 @pytest.mark.parametrize("missing", ["category", "refuse"])
-def test_a_recipe_knows_its_schema_without_a_look_at_its_source(
-    write: Write, missing: str
-) -> None:
+def test_a_recipe_knows_its_schema_without_a_look_at_its_source(write: Write, missing: str) -> None:
     path = write(('missing = "category"', f'missing = "{missing}"'))
     table = Recipe.load(path).table()
     (path.parent / "people.csv").unlink()

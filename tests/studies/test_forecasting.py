@@ -142,7 +142,6 @@ def test_a_forecast_warns_of_a_delta_that_is_too_large() -> None:
 
 
 def test_a_forecast_of_too_many_records_is_of_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(made_up, "DRAWN", 500)
     monkeypatch.setattr(made_up, "LARGEST", 5_000)
     monkeypatch.setattr(forecasting, "LARGEST", 5_000)
     expected = forecast(TREES, records=10**12, epsilon=1, delta="1e-15")

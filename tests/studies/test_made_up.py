@@ -151,16 +151,10 @@ def test_identifying_columns_and_missing_values_are_not_made_up() -> None:
     assert shoal.SafePub(1, "1e-3").release(table, Seeded(1)).facts.records == 1_000
 
 
-def test_of_many_records_a_part_is_drawn_and_counts_for_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "DRAWN", 1_000)
-    monkeypatch.setattr(module, "LARGEST", 20_000)
+def test_of_very_many_records_only_some_are_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LARGEST", 1_000)
     for table in (made_up(schema(), 8_000, BOUND, 1), resampled(public(), schema(), 8_000, 1)):
-        rows = source(table).counted
-        assert rows.total == 8_000
-        assert set(rows.count % 8) == {0}
-    assert made_up(schema(), 30_000, BOUND, 1).rows == 20_000
+        assert table.rows == 1_000
 
 
 def public() -> Table:

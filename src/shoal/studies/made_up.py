@@ -21,7 +21,7 @@ from shoal.data.sources import Keep, Laid, Reading, Recoded, Rewritten, Suppress
 from shoal.data.tables import Missing, Table
 from shoal.errors import HierarchyError, InternalError
 
-__all__ = ["DRAWN", "LARGEST", "Law", "made_up", "resampled"]
+__all__ = ["LARGEST", "Law", "made_up", "resampled"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -31,11 +31,11 @@ ON_A_SCALE = 0.6
 CODES = 20
 """Up to this many numbers are taken for codes, not for a scale."""
 
-DRAWN = 500_000
-"""Records that are drawn; in a larger table each stands for several."""
+LARGEST = 1_000_000
+"""Records of the largest table that is made up.
 
-LARGEST = 20_000_000
-"""Records of the largest table that is made up."""
+Fewer records that stand for several each would not do: one alone would then pass for a crowd.
+"""
 
 _ENDS = 1e-12
 """Shares closer to 0 or 1 are taken as this close."""
@@ -70,7 +70,7 @@ def made_up(
     """
     draw = np.random.default_rng(seed)
     sizes = _sizes(schema, values or {})
-    drawn = min(records, DRAWN)
+    drawn = min(records, LARGEST)
     common = draw.standard_normal(drawn)
     own = (1 - law.dependence**2) ** 0.5
     codes = []
@@ -83,7 +83,7 @@ def made_up(
     keys = {name: tuple(map(str, range(size))) for name, size in sizes.items()}
     for name in schema.hierarchies.keys() & sizes.keys():
         keys[name] = schema.hierarchies[name].labels[0][: sizes[name]]
-    return _table(schema, _weighted(rows, records), keys, "refuse")
+    return _table(schema, rows, keys, "refuse")
 
 
 def resampled(like: Table, schema: Schema, records: int, seed: int) -> Table:
@@ -94,7 +94,7 @@ def resampled(like: Table, schema: Schema, records: int, seed: int) -> Table:
     public.look_at([*roles])  # an error if the public table lacks one
     rows = public.count(names)
     draw = np.random.default_rng(seed)
-    drawn = min(records, DRAWN)
+    drawn = min(records, LARGEST)
     if drawn <= rows.total:
         count = draw.multivariate_hypergeometric(rows.count, drawn, method="marginals")
     else:
@@ -104,7 +104,7 @@ def resampled(like: Table, schema: Schema, records: int, seed: int) -> Table:
     keys = {name: public.labels(name) for name in names}
     keys |= {name: tree.labels[0] for name, tree in trees.items()}
     same = replace(schema, hierarchies=trees)
-    return _table(same, _weighted(known, records), keys, public.missing)
+    return _table(same, known, keys, public.missing)
 
 
 def _sizes(schema: Schema, values: Mapping[str, int]) -> dict[str, int]:
@@ -153,14 +153,6 @@ def _placed(shares: Floats, place: Floats) -> npt.NDArray[np.intp]:
     cumulative = np.clip(np.cumsum(shares)[:-1], _ENDS, 1 - _ENDS)
     cuts = [*map(NormalDist().inv_cdf, cumulative.tolist())]
     return np.searchsorted(cuts, place, side="right")
-
-
-def _weighted(rows: Counts, records: int) -> Counts:
-    """The rows of a table with more records than were drawn."""
-    weight = min(records, LARGEST) / max(rows.total, 1)
-    if weight <= 1:
-        return rows
-    return replace(rows, count=np.rint(rows.count * weight).astype(np.int64))
 
 
 def _table(
