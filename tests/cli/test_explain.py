@@ -212,7 +212,8 @@ def test_explain_draws_from_a_public_table(recipe: Path) -> None:
     public.write_text("age,sex,illness,more\n" + "41,f,flu,x\n" * 500 + "12,m,cold,y\n" * 500)
     shown = explain(*ASKED, "--schema", str(recipe), "--like", str(public))
     assert shown.exit_code == 0, shown.stderr
-    assert "drawn from the public one" in " ".join(shown.stdout.split())
+    said = " ".join(shown.stdout.split())
+    assert "drawn from the public one. They have 1,000 records; more would keep more." in said
     only = ("--hierarchy", f"sex={recipe.parent / 'sex.csv'}", "--like", str(public))
     assert explain(*ASKED[:-2], *only).exit_code == 0
 
@@ -273,6 +274,6 @@ def test_a_forecast_needs_columns_and_records(recipe: Path, alone: tuple[str, st
     assert "--values" in unknown.stderr
 
 
-def test_a_forecast_for_people_or_for_many_records_says_so(recipe: Path) -> None:
+def test_a_forecast_for_people_with_several_rows_says_so(recipe: Path) -> None:
     given = (*ASKED, "--schema", str(recipe))
     assert "for a person with up to 3 rows" in explain(*given, "--rows", "3").stdout

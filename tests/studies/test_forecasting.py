@@ -143,9 +143,10 @@ def test_a_forecast_warns_of_a_delta_that_is_too_large() -> None:
 
 def test_a_forecast_of_too_many_records_is_of_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(made_up, "LARGEST", 5_000)
-    monkeypatch.setattr(forecasting, "LARGEST", 5_000)
     expected = forecast(TREES, records=10**12, epsilon=1, delta="1e-15")
     assert (expected.stated, expected.records) == (10**12, 5_000)
+    by_like = forecast(TREES, records=9_000, epsilon=1, delta="1e-6", like=people(700, 1))
+    assert (by_like.stated, by_like.records) == (9_000, 700)
 
 
 def test_a_forecast_is_plain_json() -> None:

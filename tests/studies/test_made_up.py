@@ -13,7 +13,7 @@ from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.schema import Role, Schema
 from shoal.data.tables import Table
-from shoal.errors import ColumnError, HierarchyError, InternalError
+from shoal.errors import ColumnError, HierarchyError, InternalError, ParameterError
 from shoal.methods.method import Method
 from shoal.studies import made_up as module
 from shoal.studies.made_up import CountedRows, Law, made_up, resampled
@@ -153,8 +153,9 @@ def test_identifying_columns_and_missing_values_are_not_made_up() -> None:
 
 def test_of_very_many_records_only_some_are_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LARGEST", 1_000)
-    for table in (made_up(schema(), 8_000, BOUND, 1), resampled(public(), schema(), 8_000, 1)):
-        assert table.rows == 1_000
+    assert made_up(schema(), 8_000, BOUND, 1).rows == 1_000
+    monkeypatch.setattr(module, "LARGEST", 100)
+    assert resampled(public(), schema(), 8_000, 1).rows == 100
 
 
 def public() -> Table:
@@ -171,10 +172,10 @@ def public() -> Table:
 
 
 @pytest.mark.parametrize("records", [200, 400, 2_000])
-def test_records_are_drawn_from_a_public_table(records: int) -> None:
+def test_records_are_drawn_from_a_public_table_each_at_most_once(records: int) -> None:
     table = resampled(public(), schema(), records, 1)
     assert set(table.names) == set(TREES)
-    assert table.rows == records
+    assert table.rows == min(records, 400)
     assert shares(table, "sex")[0] == pytest.approx(0.75, abs=0.07)
     assert shares(table, "work")[0] == 1
 
@@ -182,6 +183,11 @@ def test_records_are_drawn_from_a_public_table(records: int) -> None:
 def test_a_public_table_without_a_column_is_refused() -> None:
     with pytest.raises(ColumnError, match="illness"):
         resampled(public(), schema(illness=Role.SENSITIVE), 100, 1)
+
+
+def test_a_public_table_without_records_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"like.*no records"):
+        resampled(shoal.table(public().frame.head(0).to_native()), schema(), 100, 1)
 
 
 def test_a_public_table_may_have_columns_without_a_hierarchy() -> None:

@@ -324,7 +324,7 @@ def _made(forecast: "Forecast") -> str:
         drawn = "drawn from the public one"
     larger = ""
     if forecast.records < forecast.stated:
-        larger = f" These have {plural(forecast.records, 'record')}; more of them keep more."
+        larger = f" They have {plural(forecast.records, 'record')}; more would keep more."
     return (
         f"By releases of tables {drawn}.{larger} information: how much is kept of what the "
         "records say, where one that is not released says nothing. records: how many are in a "

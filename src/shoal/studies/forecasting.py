@@ -27,7 +27,7 @@ from shoal.privacy.calculus import delta_concern, per_row
 from shoal.privacy.promises import DifferentialPrivacy
 from shoal.releases.facts import KeptFacts
 from shoal.releases.release import Release
-from shoal.studies.made_up import LARGEST, Law, made_up, resampled
+from shoal.studies.made_up import Law, made_up, resampled
 
 __all__ = ["WAYS", "Between", "Expectation", "Forecast", "forecast"]
 
@@ -86,7 +86,7 @@ class Forecast:
 
     rows: how many rows of each person are used
     stated: how many records the table is said to have
-    records: how many the made-up tables have: as many, up to `LARGEST`
+    records: how many the made-up tables have: as many, unless that is too many
     by_like: whether records were drawn from a public table, not from a law
     concern: what is wrong with δ for that many records, if anything
     """
@@ -141,7 +141,8 @@ def forecast(
     schema: that of the table, or just the hierarchies of its columns
     records: about how many records it has, if that is public
     rows: how many rows of each person are used; the promise is for a person then
-    like: a public table with these columns, such as a census, whose records are like those
+    like: a public table with these columns, such as a census; of a smaller one all records are
+        taken, and no more
     values: how many values columns without a hierarchy have
     ways: the ways to release, each made with an ε and a δ; `WAYS` unless given
 
@@ -163,7 +164,7 @@ def forecast(
         promise=DifferentialPrivacy(epsilon, delta, "standard", "row" if rows == 1 else "person"),
         rows=rows,
         stated=number,
-        records=min(number, LARGEST),
+        records=laws[0][0].rows,
         columns=given.released,
         by_like=like is not None,
         expectations=tuple(expectations),

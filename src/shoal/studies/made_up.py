@@ -19,7 +19,7 @@ from shoal.data.kinds import Key, Kind
 from shoal.data.schema import Schema
 from shoal.data.sources import Keep, Laid, Reading, Recoded, Rewritten, Suppressed
 from shoal.data.tables import Missing, Table
-from shoal.errors import HierarchyError, InternalError
+from shoal.errors import HierarchyError, InternalError, ParameterError
 
 __all__ = ["LARGEST", "Law", "made_up", "resampled"]
 
@@ -87,18 +87,17 @@ def made_up(
 
 
 def resampled(like: Table, schema: Schema, records: int, seed: int) -> Table:
-    """A table with as many records, drawn from those of a public table with the same columns."""
+    """A table of records drawn from a public table with the same columns, each at most once."""
     roles = {name: schema.roles[name] for name in schema.released}
     public = replace(like, hierarchies=dict(schema.hierarchies), roles=roles)
+    public.look_at(roles)  # an error if the public table lacks one
     names = [name for name in like.names if name in roles]
-    public.look_at([*roles])  # an error if the public table lacks one
     rows = public.count(names)
+    if not rows.total:
+        raise ParameterError("has no records", "give a public table with some", option="like")
     draw = np.random.default_rng(seed)
-    drawn = min(records, LARGEST)
-    if drawn <= rows.total:
-        count = draw.multivariate_hypergeometric(rows.count, drawn, method="marginals")
-    else:
-        count = draw.multinomial(drawn, rows.count / rows.total)
+    drawn = min(records, rows.total, LARGEST)
+    count = draw.multivariate_hypergeometric(rows.count, drawn, method="marginals")
     known = replace(rows, count=count.astype(np.int64)).where(count > 0)
     trees = {name: public.hierarchy(name) for name in names if name in public.hierarchies}
     keys = {name: public.labels(name) for name in names}
