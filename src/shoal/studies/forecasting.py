@@ -8,6 +8,7 @@ command line uses it.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -22,6 +23,7 @@ from shoal.exact.numbers import Exact, whole
 from shoal.measure.explaining import explain_counts
 from shoal.methods.catalogue import entry_of
 from shoal.methods.method import Method, crowd_of
+from shoal.methods.noisy_counts import NoisyCounts
 from shoal.methods.safepub import SafePub
 from shoal.privacy.calculus import delta_concern, per_row
 from shoal.privacy.promises import DifferentialPrivacy
@@ -41,6 +43,9 @@ TABLES = 3
 """Tables that are made up by each law."""
 
 WAYS: Mapping[str, Callable[[Epsilon, Exact], Method]] = {
+    "noisy counts by a tree": partial(NoisyCounts, levels="tree", counts=True),
+    "noisy counts by a search": partial(NoisyCounts, levels="search", counts=True),
+    "SafePub by a tree": partial(SafePub, search="tree"),
     "SafePub": SafePub,
 }
 """The ways to release that are forecast, each by its name."""
@@ -240,10 +245,10 @@ def _error(release: Release) -> float | None:
     if "noise" not in derived or not isinstance(facts, KeptFacts):
         return None
     counts = explain_counts(
-        derived.get("epsilon_counts") or derived["epsilon"],
+        derived["epsilon_counts"],
         derived["delta"],
         derived["k"],
         derived["definition"],
         noise=derived["noise"],
     )
-    return counts.error * (facts.groups or 0) / max(facts.kept, 1)
+    return counts.error * int(release.table) / max(facts.kept, 1)

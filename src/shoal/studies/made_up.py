@@ -230,5 +230,9 @@ class CountedRows:
     ) -> Any:
         raise InternalError("a made-up table has no single records")
 
-    def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> None:
-        """Nothing: a forecast looks at no released row."""
+    def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> int:
+        """How many different rows are released: nothing else of them is looked at."""
+        values = {name: texts for name, (texts, _) in columns.items() if texts is not None}
+        codes = [columns[name][1] for name in values]
+        cards = [max(len(texts), 1) for texts in values.values()]
+        return group(list(values), codes, cards).distinct
