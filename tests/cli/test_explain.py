@@ -14,6 +14,7 @@ from shoal.privacy import (
 )
 from shoal.privacy.calculus import chosen_parameters
 from shoal.recipe import Recipe
+from shoal.studies import forecasting
 from shoal.studies.forecasting import forecast
 
 
@@ -148,8 +149,9 @@ def test_explain_says_what_replacing_means() -> None:
 
 
 @pytest.fixture
-def recipe(tmp_path: Path) -> Path:
-    """A recipe whose source is nowhere: nothing may read it."""
+def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A recipe whose source is nowhere: nothing may read it. One made-up table by each law."""
+    monkeypatch.setattr(forecasting, "TABLES", 1)
     (tmp_path / "sex.csv").write_text("f;*\nm;*\n")
     path = tmp_path / "people.toml"
     path.write_text(

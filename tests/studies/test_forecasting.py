@@ -23,6 +23,12 @@ TREES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def few_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two made-up tables by each law will do."""
+    monkeypatch.setattr(forecasting, "TABLES", 2)
+
+
 def counted(epsilon: Any, delta: Any) -> Method:
     """Noisy counts at fixed levels."""
     return shoal.NoisyCounts(epsilon, delta, levels={"age": 1, "sex": 0, "work": 0})
@@ -132,6 +138,19 @@ def test_what_cannot_be_forecast_is_refused() -> None:
     noisy = forecast(TREES, records=10, ways={"counts": counted}, **given)
     with pytest.raises(ParameterError, match="true counts"):
         noisy.best(truthful=True)
+
+
+def test_a_way_that_cannot_release_the_table_says_why() -> None:
+    """A tree needs labels that mean one set of values at all levels."""
+    unclear = hierarchy.groups({"a": ["a", "b"], "c": ["c"]})
+    schema = {"age": TREES["age"], "letter": unclear}
+    expected = forecast(schema, records=1_000, epsilon=1, delta="1e-6")
+    assert {one.way for one in expected.expectations} | expected.refused.keys() == set(WAYS)
+    assert "noisy counts by a tree" in expected.refused
+    assert "'letter'" in expected.refused["noisy counts by a tree"]
+    only = {"tree": WAYS["noisy counts by a tree"]}
+    with pytest.raises(HierarchyError, match="'letter'"):
+        forecast(schema, records=1_000, epsilon=1, delta="1e-6", ways=only)
 
 
 def test_a_forecast_warns_of_a_delta_that_is_too_large() -> None:

@@ -309,6 +309,8 @@ def _forecast_pages(forecast: "Forecast") -> "Iterator[RenderableType]":
         crowd = "-" if one.crowd is None else f"{one.crowd:,}"
         rows.append([one.way, _between(one.information), _between(one.kept), crowd, counts])
     yield listing(["", "information", "records", "crowd", "counts"], *rows)
+    for way, reason in forecast.refused.items():
+        yield f"\n{way}: {reason}"
     yield f"\n{_made(forecast)}"
 
 
