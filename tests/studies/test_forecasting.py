@@ -1,6 +1,7 @@
 """A forecast says what methods do with made-up tables, and looks at no row of the real one."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from shoal.data import hierarchy
 from shoal.data.schema import Role, Schema
 from shoal.data.tables import Table
 from shoal.errors import HierarchyError, ParameterError
+from shoal.exact.epsilon import Epsilon
 from shoal.methods.method import Method
 from shoal.studies import forecasting, made_up
 from shoal.studies.forecasting import WAYS, Between, Expectation, Forecast, forecast
@@ -141,16 +143,20 @@ def test_what_cannot_be_forecast_is_refused() -> None:
 
 
 def test_a_way_that_cannot_release_the_table_says_why() -> None:
-    """A tree needs labels that mean one set of values at all levels."""
-    unclear = hierarchy.groups({"a": ["a", "b"], "c": ["c"]})
-    schema = {"age": TREES["age"], "letter": unclear}
-    expected = forecast(schema, records=1_000, epsilon=1, delta="1e-6")
-    assert {one.way for one in expected.expectations} | expected.refused.keys() == set(WAYS)
-    assert "noisy counts by a tree" in expected.refused
-    assert "'letter'" in expected.refused["noisy counts by a tree"]
-    only = {"tree": WAYS["noisy counts by a tree"]}
-    with pytest.raises(HierarchyError, match="'letter'"):
-        forecast(schema, records=1_000, epsilon=1, delta="1e-6", ways=only)
+    def too_few(epsilon: Any, delta: Any) -> Method:
+        return shoal.NoisyCounts(epsilon, delta, k=0)
+
+    def too_high(epsilon: Any, delta: Any) -> Method:
+        return shoal.SafePub(epsilon, delta, ceiling={"age": 9})
+
+    given: Any = {"records": 1_000, "epsilon": 1, "delta": "1e-6"}
+    wrong = {"too few": too_few, "too high": too_high}
+    expected = forecast(TREES, ways={**wrong, "counts": counted}, **given)
+    assert [one.way for one in expected.expectations] == ["counts"]
+    assert expected.refused.keys() == wrong.keys()
+    assert "k=0" in expected.refused["too few"]
+    with pytest.raises(ParameterError, match="k=0"):
+        forecast(TREES, ways=wrong, **given)
 
 
 def test_a_forecast_warns_of_a_delta_that_is_too_large() -> None:
@@ -184,3 +190,23 @@ def test_nothing_is_marked_as_owner_only() -> None:
     expected = forecast(TREES, records=500, epsilon=1, delta="1e-6")
     assert isinstance(expected, Forecast)
     assert "owner only" not in repr(expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["adult", "acs"])
+def test_public_tables_keep_about_what_is_forecast(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """What docs/epsilon-delta.md says, and a little more, as releases differ."""
+    monkeypatch.setattr(forecasting, "TABLES", 6)
+    trees = {
+        path.stem: hierarchy.read(path, root="*")
+        for path in sorted((shared_data / name / "hierarchies").glob("*.csv"))
+    }
+    table = shoal.read(shared_data / name / f"{name}.csv", quasi=list(trees), hierarchies=trees)
+    expected = forecast(trees, records=table.rows, epsilon=1, delta="1e-6")
+    assert {one.way for one in expected.expectations} == set(WAYS)
+    for one in expected.expectations:
+        method = WAYS[one.way](Epsilon.of(1), "1e-6")
+        kept = 1 - (method.release(table).facts.loss or 0.0)
+        assert one.information.low - 0.04 < kept < one.information.high + 0.11

@@ -155,10 +155,10 @@ def forecast(
     ways: the ways to release, each made with an ε and a δ; `WAYS` unless given
 
     >>> from shoal import hierarchy
-    >>> trees = {"age": hierarchy.intervals(0, 99, widths=[10]), "sex": hierarchy.suppress("fm")}
-    >>> expected = forecast(trees, records=5_000, epsilon=1, delta="1e-6").best(truthful=True)
-    >>> expected.way, expected.crowd
-    ('SafePub', 95)
+    >>> ages, sexes = hierarchy.intervals(0, 99, widths=[10]), hierarchy.suppress(["f", "m"])
+    >>> expected = forecast({"age": ages, "sex": sexes}, records=5_000, epsilon=1, delta="1e-6")
+    >>> expected.best().method, expected.best(truthful=True).crowd
+    ('noisy-counts', 95)
     """
     number = whole(records, "records")
     given = schema if isinstance(schema, Schema) else _all_quasi(schema)
