@@ -192,7 +192,7 @@ def summary(results: Sequence[Compared]) -> Printed:
 def _errors(some: Sequence[Compared]) -> tuple[int, float, float, float]:
     outside = [one.outside for one in some]
     inside = 100 * outside.count(0.0) / len(outside)
-    return len(some), inside, -min(0.0, *outside), max(0.0, *outside)
+    return len(some), inside, abs(min(0.0, *outside)), max(0.0, *outside)
 
 
 def ranking(results: Sequence[Compared]) -> Printed:
