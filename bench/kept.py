@@ -58,7 +58,6 @@ MISSING_YET = (ShoalError, TypeError, AttributeError)
 """What asking for a method that this version does not have leads to."""
 
 Options = Mapping[str, Any]
-Labels = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -157,34 +156,46 @@ def kept(subject: Subject, release: pl.DataFrame) -> tuple[float, float]:
     """
     trees = subject.trees
     names = [*trees]
-    level_of = {name: _level_of(tree) for name, tree in trees.items()}
     rows = release.group_by(names).len("released")
-    levels = [pl.col(name).replace_strict(level_of[name]).alias(f"level {name}") for name in names]
-    by_levels = rows.with_columns(levels).partition_by(
-        [f"level {name}" for name in names], as_dict=True, include_key=False
+    levels = [f"level of {name}" for name in names]
+    rows = rows.with_columns(
+        pl.col(name).replace_strict(_level_of(trees[name])).alias(level)
+        for name, level in zip(names, levels, strict=True)
     )
+    by_levels = rows.partition_by(levels, as_dict=True, include_key=False)
+    finest_first = sorted(by_levels.items(), key=lambda item: sum(map(int, item[0])))
     rest = subject.frame.group_by(names).len("records")
     records = 0
     left = 0.0  # of granularity: of every kept cell, the share of its domain that it rules out
-    for node, part in sorted(by_levels.items(), key=lambda item: sum(map(int, item[0]))):
+    for node, part in finest_first:
         at = {name: int(level) for name, level in zip(names, node, strict=True)}
-        coarse = rest.with_columns(
-            pl.col(name).replace_strict(_generalised(trees[name], level)).alias(f"at {name}")
-            for name, level in at.items()
-        )
-        keys = [f"at {name}" for name in names]
-        true = coarse.group_by(keys).agg(pl.col("records").sum())
-        found = true.join(part, left_on=keys, right_on=names)
-        both = found.with_columns(pl.min_horizontal("records", "released").alias("kept"))
-        records += int(both["kept"].sum())
+        found, rest = _matched(rest, part, trees, at)
+        records += int(found["kept"].sum())
         for name, level in at.items():
-            share = _ruled_out(trees[name], level)
-            out = pl.col(f"at {name}").replace_strict(share, return_dtype=pl.Float64)
-            left += float(both.select((out * pl.col("kept")).sum()).item())
-        rest = coarse.join(part, left_on=keys, right_on=names, how="anti").select(*names, "records")
+            share = pl.col(name).replace_strict(_ruled_out(trees[name], level))
+            left += float(found.select((share * pl.col("kept")).sum()).item())
     everything = sum(1 - 1 / tree.leaves for tree in trees.values())
     total = subject.table.rows
     return left / (everything * total), records / total
+
+
+def _matched(
+    input_rows: pl.DataFrame,
+    released: pl.DataFrame,
+    trees: Mapping[str, Hierarchy],
+    levels: Mapping[str, int],
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The released rows of some levels with how many records each keeps, and the other records."""
+    at = {name: f"{name} at its level" for name in levels}
+    coarse = input_rows.with_columns(
+        pl.col(name).replace_strict(_generalised(trees[name], level)).alias(at[name])
+        for name, level in levels.items()
+    )
+    true = coarse.group_by(at.values()).agg(pl.col("records").sum())
+    found = released.join(true, left_on=[*at], right_on=[*at.values()])
+    kept = found.with_columns(pl.min_horizontal("records", "released").alias("kept"))
+    others = coarse.join(released, left_on=[*at.values()], right_on=[*at], how="anti")
+    return kept, others.select(input_rows.columns)
 
 
 def _level_of(tree: Hierarchy) -> dict[str, int]:
@@ -292,7 +303,8 @@ def _for_classes(
     options = {"score": "classification", "classes": (subject.target,)}
     try:
         return pl.DataFrame(make(subject, epsilon, options).table)
-    except MISSING_YET:
+    except MISSING_YET as error:
+        say(f"the classifier learns from a release that is not made for it: {error}")
         return otherwise
 
 
