@@ -23,25 +23,16 @@ from bench.__main__ import Cells, Printed, say
 from bench.measure import REPEATS, best
 from shoal.chance import Chance
 from shoal.errors import InfeasibleError
+from shoal.experiments.wang import CARDINALITIES, LARGEST, OFFSET, RECORDS, SHAPES, THETAS
 from shoal.methods.buckets import Buckets, _filled
 from shoal.methods.buckets.filling import assigned
 from shoal.methods.buckets.settings import Solver, find_setting
 from shoal.privacy.limits import Limits
 
-RECORDS, LARGE = 300_000, 5_000_000
-VALUES, RAREST, MOST_FREQUENT = 50, 0.0018, 0.075
-THETAS, OFFSET, LARGEST = (2, 4, 8, 16, 32), "0.02", 50
-SENSITIVE = "occupation"
-CARDINALITIES = {
-    "age": 76,
-    "gender": 2,
-    "education": 14,
-    "marital": 6,
-    "race": 9,
-    "work": 10,
-    "country": 83,
-}
-"""The paper's other columns and how many values they have."""
+LARGE = 5_000_000
+OCCUPATIONS, _ = SHAPES
+SENSITIVE, VALUES = OCCUPATIONS.column, OCCUPATIONS.values
+OTHERS = {name: size for name, size in CARDINALITIES.items() if name != SENSITIVE}
 
 MANY, MANY_SECONDS, MANY_GAP = 18, 60.0, 0.01
 """Each value split into this many makes 900, and what the optimum of these may take or miss by."""
@@ -54,8 +45,9 @@ def shares(records: int = RECORDS) -> list[int]:
     """How often each value occurs: geometric from the most frequent to the rarest, which happens to
     add up to nearly 1.
     """
-    ratio = (RAREST / MOST_FREQUENT) ** (1 / (VALUES - 1))
-    counts = [round(records * MOST_FREQUENT * ratio**i) for i in range(VALUES)]
+    most, least = OCCUPATIONS.most, OCCUPATIONS.least
+    ratio = (least / most) ** (1 / (VALUES - 1))
+    counts = [round(records * most * ratio**i) for i in range(VALUES)]
     counts[VALUES // 2] += records - sum(counts)
     return counts
 
@@ -63,7 +55,7 @@ def shares(records: int = RECORDS) -> list[int]:
 def make(records: int, path: Path) -> Path:
     """A table with these values of its sensitive column, in random order."""
     draw = np.random.default_rng(5)
-    columns = {name: draw.integers(0, number, records) for name, number in CARDINALITIES.items()}
+    columns = {name: draw.integers(0, number, records) for name, number in OTHERS.items()}
     pl.DataFrame(
         {**columns, SENSITIVE: draw.permutation(np.repeat(np.arange(VALUES), shares(records)))}
     ).write_csv(path)
@@ -162,7 +154,7 @@ def filling(folder: Path, records: int = LARGE) -> list[Printed]:
     deal = best(lambda: _filled([setting], given, 0, Chance()))
     places = _filled([setting], given, 0, Chance()).places
     draw = best(lambda: assigned(places, run, Chance()))
-    table = shoal.table(frame, quasi=list(CARDINALITIES), sensitive=[SENSITIVE])
+    table = shoal.table(frame, quasi=list(OTHERS), sensitive=[SENSITIVE])
     whole = best(
         lambda: Buckets(SENSITIVE, Limits.formula(8, OFFSET), "multi", largest=LARGEST).release(
             table

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import combinations
 from pathlib import Path
 from statistics import mean
@@ -304,8 +304,13 @@ def _for_classes(
     try:
         return pl.DataFrame(make(subject, epsilon, options).table)
     except MISSING_YET as error:
-        say(f"the classifier learns from a release that is not made for it: {error}")
+        say_once(f"the classifier learns from a release that is not made for it: {error}")
         return otherwise
+
+
+@cache
+def say_once(what: str) -> None:
+    say(what)
 
 
 def synthetic(subject: Subject, python: Path, name: str, epsilon: str) -> Figures:
@@ -354,7 +359,11 @@ def yardstick(subject: Subject, epsilon: str) -> float:
 
 
 def entries(
-    subject: Subject, methods: Iterable[str], runs: int, python: Path | None
+    subject: Subject,
+    methods: Iterable[str],
+    epsilons: Iterable[str],
+    runs: int,
+    python: Path | None,
 ) -> list[Entry]:
     """All methods at every ε; one that this version does not have is left out."""
     ways: dict[str, tuple[int, Callable[[str], Figures]]] = {}
@@ -364,7 +373,7 @@ def entries(
         if name in MAKERS and _exists(subject, name):
             ways[name] = runs, partial(measured, subject, MAKERS[name])
     found = []
-    for epsilon in EPSILONS:
+    for epsilon in epsilons:
         unit = yardstick(subject, epsilon)
         for name, (times, way) in ways.items():
             say(f"{subject.source.name}, ε = {epsilon}: {name}, {times} runs")
@@ -451,6 +460,7 @@ def main() -> None:
     parser.add_argument(
         "--methods", metavar="NAMES", help="some of the methods of the tables, with semicolons"
     )
+    parser.add_argument("--epsilon", metavar="NUMBERS", help=f"with commas ({','.join(EPSILONS)})")
     parser.add_argument("--runs", type=int, default=RUNS, help=f"releases each ({RUNS})")
     parser.add_argument("--peers", type=Path, metavar="DIR", help="an environment with dpmm")
     parser.add_argument(
@@ -461,6 +471,7 @@ def main() -> None:
     given = parser.parse_args()
     tables = given.only.split(",") if given.only else ["adult", "acs"]
     methods = given.methods.split(";") if given.methods else [*MAKERS, *PEERS]
+    epsilons = given.epsilon.split(",") if given.epsilon else EPSILONS
     python = None
     if not PEERS.keys().isdisjoint(methods):
         python = environment(given.peers or CACHE / "synthetic", ("dpmm",))
@@ -470,7 +481,7 @@ def main() -> None:
         if source is None:
             say(f"{name} is left out: its table is not at hand")
             continue
-        found = merged(found, entries(Subject.of(source), methods, given.runs, python))
+        found = merged(found, entries(Subject.of(source), methods, epsilons, given.runs, python))
         if given.figures:
             given.figures.write_text(json.dumps([asdict(entry) for entry in found], indent=1))
     for name in dict.fromkeys(entry.table for entry in found):

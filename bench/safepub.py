@@ -26,8 +26,9 @@ from shoal.lattice import Node
 from shoal.lattice.rollup import Cells as Groups
 from shoal.lattice.rollup import Floats, Rollup
 from shoal.methods.method import begin
-from shoal.methods.safepub import SafePub, drawn
-from shoal.methods.safepub.scores import SCORES, Candidates
+from shoal.methods.safepub import SafePub
+from shoal.methods.searching.scores import SCORES, Candidates
+from shoal.methods.searching.search import drawn
 from shoal.privacy.calculus import safepub_parameters
 
 Search = Literal["select", "walk"]

@@ -14,6 +14,7 @@ from shoal.attack import disclosed
 from shoal.audit import Secret
 from shoal.cli.app import app
 from shoal.errors import TooLargeError
+from shoal.zones import OWNER_ONLY
 
 WHO = {"max": "Ann", "min": "Bea"}
 """Who has the extreme value."""
@@ -41,6 +42,7 @@ def test_a_denial_of_the_simple_strategy_reveals_who_has_the_extreme(
     careless = audit(tmp_path / "a", "simple")
     assert asked(careless, *questions) == [extreme, "denied"]
     [value] = disclosed(careless)
+    assert repr(value).startswith(OWNER_ONLY)
     assert careless.person(value.person) == {"name": who}
     assert str(float(value.low)).removesuffix(".0") == extreme
     careful = audit(tmp_path / "b", "binding")

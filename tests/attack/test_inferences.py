@@ -6,6 +6,7 @@ import pytest
 
 from shoal.attack import AttackResult, Effort, Inference
 from shoal.errors import ParameterError
+from shoal.zones import OWNER_ONLY
 from tests.attack.people import HALF, known
 
 EVEN = {"x": HALF, "y": HALF}
@@ -43,8 +44,14 @@ def test_the_most_exposed_come_first_with_what_is_known_of_them() -> None:
     assert (second.value, second.shown, second.inferred) == ("x", 0.5, 1.0)
     assert (second.why, second.broken, second.at_least) == (["why"], ["a model"], False)
     assert (last.inferred, last.at_least) == (0.625, True)
-    assert repr(second).startswith("owner only: ")
     assert RESULT.exposed_records(people, 0) == []
+
+
+def test_what_is_inferred_is_for_the_owner_only() -> None:
+    [exposed] = RESULT.exposed_records(known([(0, 0), (1, 1), (2, 2), (3, 3), (4, 0)]), 1)
+    for each in (exposed, CERTAIN, RESULT):
+        assert repr(each).startswith(OWNER_ONLY)
+        assert repr(each).count(OWNER_ONLY) == 1
 
 
 def test_there_are_three_ways_to_find_inputs() -> None:

@@ -118,7 +118,7 @@ def test_of_personal_releases_it_says_how_often_the_right_person_is_named(tmp_pa
 
 def test_a_release_with_nothing_to_find_says_so_without_a_recipe(tmp_path: Path) -> None:
     table = shoal.demo.table(300)
-    shoal.NoisyCounts(1, "1e-2").release(table, Seeded(1)).write(tmp_path / "released")
+    shoal.NoisyCounts(1, "1e-2", levels={}).release(table, Seeded(1)).write(tmp_path / "released")
     refused = CliRunner().invoke(app, ["attack", str(tmp_path / "released")])
     assert refused.exit_code == 2
     assert "this is a release by noisy-counts: " in refused.stderr

@@ -19,6 +19,7 @@ import shoal
 from shoal.audit import Secret
 from shoal.cli.app import app
 from shoal.errors import ColumnError
+from tests.cli.shell import refused
 
 PEOPLE = """name,dept,age,salary
 Ann,X,31,52000
@@ -77,9 +78,9 @@ def test_a_table_with_people_in_several_rows_is_refused(folder: Path) -> None:
     visits = "\n".join([lines[0], *lines[1:] * 2]) + "\n"
     (folder / "people.csv").write_text(visits)
     for options in ((), ("--public", "dept"), ("--rows",)):
-        refused = new(*options)
-        assert refused.exit_code == 2
-        words = " ".join(refused.stderr.split())
+        result = new(*options)
+        assert result.exit_code == 2
+        words = " ".join(result.stderr.split())
         assert "'name' seems to tell people apart and repeats: 6 values in 12 rows" in words
         assert "rows are not people" in words
         assert "--rows-are-people" in words
@@ -175,6 +176,10 @@ def test_the_state_is_also_drawn(folder: Path) -> None:
     new()
     said("audit", "ask", "max(salary)")
     said("audit", "state", "--chart", "state.svg")
+    assert (folder / "state.svg").read_text().startswith("<svg")
+    (folder / "state.svg").write_text("mine")
+    assert "state.svg exists already" in refused("audit", "state", "--chart", "state.svg")
+    said("audit", "state", "--chart", "state.svg", "--force")
     assert (folder / "state.svg").read_text().startswith("<svg")
 
 
@@ -358,8 +363,7 @@ def test_a_column_that_needs_quotes_is_shown_with_them(folder: Path) -> None:
         ("max(salary) where post code = '31'", '"post code"'),
         ("max(home-town)", '"home-town"'),
     ):
-        refused = run("audit", "ask", query)
-        assert refused.exit_code == 2
-        assert f"write the column in double quotes: {hint}" in refused.stderr
+        told = refused("audit", "ask", query)
+        assert f"write the column in double quotes: {hint}" in told
     assert "double quotes" not in run("audit", "ask", 'count(*) where "home-town" = X').stderr
     assert said("audit", "ask", "count(*) where \"home-town\" = 'X'") == "3"

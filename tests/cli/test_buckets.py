@@ -81,6 +81,29 @@ limits = { values = { HIV = 0.2 }, others = 0.5 }
     assert not any(value in refused.stderr for value in ("flu", "HIV", "cold"))
 
 
+def test_limits_that_some_buckets_keep_may_still_be_refused(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("town,ill\n" + "a,flu\na,HIV\nb,cold\n" * 4)
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(
+        """[source]
+path = "people.csv"
+[roles]
+town = "quasi"
+ill = "sensitive"
+[method]
+name = "buckets"
+column = "ill"
+limits = { others = 0.34 }
+solver = "multi"
+largest = 2
+"""
+    )
+    shown = " ".join(CliRunner().invoke(app, ["limits", str(recipe)]).stdout.split())
+    assert "Buckets of some size can keep these limits. If the recipe's solver or" in shown
+    refused = CliRunner().invoke(app, ["release", str(recipe), "--out", str(tmp_path / "out")])
+    assert refused.exit_code == 2
+
+
 def test_a_method_without_limits_has_none_to_show(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("town\na\n")
     recipe = tmp_path / "recipe.toml"

@@ -38,7 +38,7 @@ def test_a_chart_is_written_once(tmp_path: Path) -> None:
     assert file.read_text().startswith("<svg")
     again = _run("run", "safepub-parameters", "--chart", file)
     assert again.exit_code == 2
-    assert "already exists" in again.stderr
+    assert "exists already" in again.stderr
 
 
 def test_data_is_refused_where_it_is_not_looked_at(tmp_path: Path) -> None:

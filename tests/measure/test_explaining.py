@@ -24,7 +24,7 @@ def test_an_explanation_has_the_parameters_of_a_release() -> None:
     parameters = safepub_parameters(Fraction(9, 10), Fraction(1, 10**6), "standard")
     assert (explanation.k, explanation.beta) == (parameters.k, parameters.beta)
     assert explanation.promise.epsilon == SafePub(1, "1e-6").epsilon
-    assert explanation.crowd == float(explanation.k / explanation.beta)
+    assert explanation.crowd == parameters.crowd == 95
     assert explanation.not_drawn == float(1 - explanation.beta)
 
 
@@ -85,7 +85,7 @@ def test_counts_are_explained_with_the_parameters_of_a_release() -> None:
     assert explanation.parameters == bounded_count_parameters(1, "1e-6", 5)
     printed = explain_counts(1, "1e-6", 5, "probabilistic", noise="printed")
     assert printed.parameters == noisy_count_parameters(1, "1e-6", 5, "probabilistic")
-    assert explanation.promise.epsilon == NoisyCounts(1, "1e-6", 5).epsilon
+    assert explanation.promise.epsilon == NoisyCounts(1, "1e-6", 5, levels={}).epsilon
     assert explanation.columns is None
 
 

@@ -57,8 +57,8 @@ METHODS: dict[str, Method] = {
     "safepub walk": SafePub("1/2", "2/5", ceiling={"age": 1}, search="walk", steps=5),
     # By these numbers a row of a single record is released with a probability of about 1/4.
     "noisy counts": NoisyCounts("ln(2)", "0.26", levels={"age": 1}),
-    "noisy counts, standard": NoisyCounts("ln(2)", "0.26", counts=True),
-    "noisy counts, printed": NoisyCounts(1, "9/10", 1, "probabilistic", noise="printed"),
+    "noisy counts, standard": NoisyCounts("ln(2)", "0.26", counts=True, levels={}),
+    "noisy counts, printed": NoisyCounts(1, "9/10", 1, "probabilistic", noise="printed", levels={}),
     "k-dgs": KDGS(1, levels={"age": 1}),
     "personal": Personal("1/2"),
     "personal, harmonic": Personal("2/3", model="harmonic", measure="log", weights={"age": 2}),

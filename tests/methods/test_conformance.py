@@ -152,6 +152,11 @@ def covered(text: str | None, leaves: list[str], hierarchy: Hierarchy) -> set[st
     return set().union(*(covered(part, leaves, hierarchy) for part in text[1:-1].split(", ")))
 
 
+def parameters_of(method: Method) -> set[str]:
+    """The names of a method's parameters."""
+    return {field.name for field in fields(method)}  # type: ignore[arg-type]
+
+
 # 1. The certificate's promise is the one stated beforehand, and verify agrees
 
 
@@ -162,7 +167,7 @@ def test_the_promise_is_stated_before_any_data_is_seen(method: Method, tables: T
     assert release.certificate.promise == stated.to_dict()
     assert release.certificate.statement == stated.statement
     assert release.certificate.method == method.name
-    assert set(release.certificate.parameters) == {field.name for field in fields(method)}  # type: ignore[arg-type]
+    assert set(release.certificate.parameters) == parameters_of(method)
     assert release.certificate.private
 
 
@@ -511,7 +516,7 @@ def uses_hierarchies(method: Method) -> bool:
     """Whether values are looked up in hierarchies: to be generalised, or to tell which people may
     be put together.
     """
-    generalises = {"models", "levels", "utility"} & {field.name for field in fields(method)}  # type: ignore[arg-type]
+    generalises = {"models", "levels", "utility"} & parameters_of(method)
     return bool(generalises) or bool(getattr(method, "within", None))
 
 

@@ -4,16 +4,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import shoal
 from shoal.chance import Seeded
-from shoal.counts import group
-from shoal.data.hierarchy import Hierarchy
 from shoal.data.schema import Schema
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, HierarchyError, ParameterError
@@ -24,7 +19,6 @@ from shoal.methods.method import (
     conjunction,
     crowd_of,
     delta_concerns,
-    granularity_lost,
     level_ranges,
     people_of,
     protected,
@@ -45,7 +39,7 @@ from tests.methods.examples import table as table_of
 def test_owners_are_told_beforehand_of_an_empty_release_and_of_a_large_delta() -> None:
     [concern] = beforehand(KDGS(300), people())
     assert "expect an empty release" in concern
-    large, empty = beforehand(NoisyCounts("1/100", "1/10", k=250), people())
+    large, empty = beforehand(NoisyCounts("1/100", "1/10", k=250, levels={}), people())
     assert "not below 1/200" in large
     assert "expect an empty release" in empty
     assert searched(KDGS(3), people().schema) is None
@@ -67,10 +61,10 @@ def test_as_many_records_as_are_asked_for_are_released_more_likely_than_not() ->
             return float(binom.sf(k - 1, n, beta))
 
         assert chance(crowd) >= 0.5 > chance(crowd - 3)
-    counts = shoal.NoisyCounts(1, "1e-6")
+    counts = shoal.NoisyCounts(1, "1e-6", levels={})
     assert crowd_of(counts, schema) == 15
-    assert crowd_of(shoal.NoisyCounts(1, "1e-6", noise="printed"), schema) == 34
-    assert crowd_of(shoal.NoisyCounts(1, 0), schema) is None
+    assert crowd_of(shoal.NoisyCounts(1, "1e-6", noise="printed", levels={}), schema) == 34
+    assert crowd_of(shoal.NoisyCounts(1, 0, levels={}), schema) is None
     assert crowd_of(loose.Optimal(["2-anonymity"]), schema) is None
 
 
@@ -166,21 +160,6 @@ def test_a_value_that_is_refused_is_refused_whichever_rows_are_drawn(seed: int) 
     odd = frame.with_columns(town=pl.lit("Atlantis")).head(1)
     with pytest.raises(HierarchyError, match="'town'"):
         begin(Watching([], "name"), table_of(pl.concat([frame, odd])), Seeded(seed))
-
-
-@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=12), st.integers(0, 2))
-def test_the_granularity_lost_is_what_cells_cover_and_what_is_suppressed(
-    records: list[tuple[int, bool]], level: int
-) -> None:
-    tree = Hierarchy.from_lines([[str(i), str(i // 2), "*"] for i in range(6)])
-    trees, levels = {"x": tree}, {"x": level}
-    codes = np.array([tree.maps[level][leaf] for leaf, kept in records if kept], dtype=np.uint8)
-    released = group(["x"], [codes], [tree.cardinality(level)])
-    cells = [(1, 2, 6)[level] / 6 if kept else 1.0 for _, kept in records]
-    lost = granularity_lost(len(records), released, trees, levels)
-    expected = sum((cell - 1 / 6) / (1 - 1 / 6) for cell in cells) / max(len(records), 1)
-    assert lost == pytest.approx(expected)
-    assert granularity_lost(len(records), released, {}, {}) is None
 
 
 # What several methods ask for

@@ -32,20 +32,20 @@ def letters(values: str, **options: object) -> Table:
 
 
 def test_parameters_have_their_final_types() -> None:
-    method = NoisyCounts("ln(2)", 1e-3)
+    method = NoisyCounts("ln(2)", 1e-3, levels={})
     assert (method.epsilon, method.delta, method.k) == (Epsilon.of("ln(2)"), Fraction(1, 1000), 1)
-    assert NoisyCounts("ln(2)", 1e-3, noise="printed").k == 10
-    assert NoisyCounts(1, 0).k is None
+    assert NoisyCounts("ln(2)", 1e-3, noise="printed", levels={}).k == 10
+    assert NoisyCounts(1, 0, levels={}).k is None
 
 
 def test_bounded_noise_keeps_the_standard_definition_only() -> None:
     with pytest.raises(
         ParameterError, match=r"definition='probabilistic' is not kept with bounded"
     ):
-        NoisyCounts(1, "1e-3", definition="probabilistic")
-    assert NoisyCounts(1, "1e-3", definition="probabilistic", noise="printed").k == 10
+        NoisyCounts(1, "1e-3", definition="probabilistic", levels={})
+    assert NoisyCounts(1, "1e-3", definition="probabilistic", noise="printed", levels={}).k == 10
     # Without a δ both definitions are the same.
-    assert NoisyCounts(1, 0, definition="probabilistic").delta == 0
+    assert NoisyCounts(1, 0, definition="probabilistic", levels={}).delta == 0
 
 
 def test_what_the_noise_is_stands_on_the_certificate() -> None:
@@ -56,9 +56,16 @@ def test_what_the_noise_is_stands_on_the_certificate() -> None:
         certificate = method.release(table, Seeded(1)).certificate
         return [certificate.derived[name] for name in names]
 
-    assert derived(NoisyCounts(1, "1e-6", k=2)) == ["bounded", None, 14, 16, 16, 2]
-    assert derived(NoisyCounts(1, "1e-2", k=2, noise="printed")) == ["printed", "2", None, 2, 8, 2]
-    assert derived(NoisyCounts(1, 0)) == [None, "1", None, None, None, None]
+    assert derived(NoisyCounts(1, "1e-6", k=2, levels={})) == ["bounded", None, 14, 16, 16, 2]
+    assert derived(NoisyCounts(1, "1e-2", k=2, noise="printed", levels={})) == [
+        "printed",
+        "2",
+        None,
+        2,
+        8,
+        2,
+    ]
+    assert derived(NoisyCounts(1, 0, levels={})) == [None, "1", None, None, None, None]
 
 
 def test_bounded_counts_are_within_the_bound_and_reach_the_threshold() -> None:
@@ -101,12 +108,12 @@ def test_noisy_counts_are_at_least_k_or_withheld() -> None:
 
 
 def test_with_a_delta_of_0_every_row_of_the_domain_may_be_released() -> None:
-    release = NoisyCounts("1/100", 0, counts=True).release(letters("aab"), Seeded(1))
+    release = NoisyCounts("1/100", 0, counts=True, levels={}).release(letters("aab"), Seeded(1))
     assert set(release.table["x"]) <= {"a", "b", "c"}
     assert release.certificate.derived["k"] is None
-    assert crowd_of(NoisyCounts(1, 0), letters("a").schema) is None
+    assert crowd_of(NoisyCounts(1, 0, levels={}), letters("a").schema) is None
     with pytest.raises(ParameterError, match="leave out `k`"):
-        NoisyCounts(1, 0, k=3)
+        NoisyCounts(1, 0, k=3, levels={})
 
 
 def test_a_domain_that_is_not_declared_or_too_large_is_refused(
@@ -114,10 +121,10 @@ def test_a_domain_that_is_not_declared_or_too_large_is_refused(
 ) -> None:
     bare = letters("ab", quasi=[], insensitive=["x"], hierarchies={})
     with pytest.raises(HierarchyError, match="'x' have none; give them hierarchies, or a delta"):
-        NoisyCounts(1, 0).promise(bare.schema)
+        NoisyCounts(1, 0, levels={}).promise(bare.schema)
     monkeypatch.setattr(noisy_counts, "LARGEST", 2)
     with pytest.raises(TooLargeError, match=r"3 rows.*at most 2 are taken; give higher `levels`"):
-        NoisyCounts(1, 0).promise(letters("ab").schema)
+        NoisyCounts(1, 0, levels={}).promise(letters("ab").schema)
 
 
 def test_levels_are_those_of_released_columns() -> None:

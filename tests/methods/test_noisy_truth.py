@@ -51,15 +51,15 @@ def lost(method: NoisyCounts, world: World, records: int, cut: Fraction = CUT) -
 
 
 METHODS = {
-    "probabilistic": NoisyCounts("ln(4)", "1/10", 2, "probabilistic", noise="printed"),
-    "standard": NoisyCounts("ln(4)", "1/10", k=2, noise="printed"),
-    "counts": NoisyCounts("ln(4)", "1/5", k=1, counts=True, noise="printed"),
+    "probabilistic": NoisyCounts("ln(4)", "1/10", 2, "probabilistic", noise="printed", levels={}),
+    "standard": NoisyCounts("ln(4)", "1/10", k=2, noise="printed", levels={}),
+    "counts": NoisyCounts("ln(4)", "1/5", k=1, counts=True, noise="printed", levels={}),
     "levels": NoisyCounts("ln(4)", "1/10", k=2, levels={"x": 1}, noise="printed"),
 }
 BOUNDED = {
-    "bounded": NoisyCounts("ln(4)", "1/10"),
-    "bounded, k = 2": NoisyCounts("ln(4)", "1/10", k=2),
-    "bounded, counts": NoisyCounts("ln(2)", "1/7", counts=True),
+    "bounded": NoisyCounts("ln(4)", "1/10", levels={}),
+    "bounded, k = 2": NoisyCounts("ln(4)", "1/10", k=2, levels={}),
+    "bounded, counts": NoisyCounts("ln(2)", "1/7", counts=True, levels={}),
     "bounded, levels": NoisyCounts("ln(4)", "1/10", k=2, levels={"x": 1}),
 }
 NOT_CUT = Fraction(0)
@@ -96,7 +96,7 @@ def test_columns_without_a_hierarchy_count_too() -> None:
 
 def test_with_a_delta_of_0_every_row_of_the_domain_gets_a_count_and_nothing_is_lost() -> None:
     method = NoisyCounts(
-        "ln(4)", 0, definition="standard", counts=True
+        "ln(4)", 0, definition="standard", counts=True, levels={}
     )  # both definitions are one here
     assert lost(method, ONE_PAIR, 2).high <= SLACK
     frame = pl.DataFrame({"x": ["0"] * 50}, schema={"x": pl.String})
@@ -158,7 +158,7 @@ BOUNDED_TWINS: dict[str, Callable[..., Any]] = {
 def test_broken_twins_of_bounded_noise_are_caught(
     twin: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    method = NoisyCounts("ln(2)", "1/9")
+    method = NoisyCounts("ln(2)", "1/9", levels={})
     assert lost(method, ONE_PAIR, 2).high <= method.delta + SLACK
     monkeypatch.setattr(noisy_counts, "noisy", twin)
     assert lost(method, ONE_PAIR, 2).low > method.delta + SLACK
@@ -275,7 +275,9 @@ def broken(method: NoisyCounts, k: int) -> Any:
     [("probabilistic", "printed"), ("standard", "printed"), ("standard", "bounded")],
 )
 def test_noisy_counts_keep_semantic_anonymity_by_their_law(definition: Any, noise: Any) -> None:
-    method = NoisyCounts("ln(4)", "1/5", k=2, definition=definition, counts=True, noise=noise)
+    method = NoisyCounts(
+        "ln(4)", "1/5", k=2, definition=definition, levels={}, counts=True, noise=noise
+    )
     assert broken(method, 2) is None
     found = broken(method, 3)  # more than is promised is not kept
     assert found is not None
@@ -288,7 +290,7 @@ def test_a_twin_of_noisy_counts_that_releases_smaller_rows_is_caught_by_breach(
     monkeypatch: pytest.MonkeyPatch, twin: Any
 ) -> None:
     monkeypatch.setattr(noisy_counts, "noisy", twin)
-    found = broken(NoisyCounts("ln(4)", "1/5", k=2, counts=True), 2)
+    found = broken(NoisyCounts("ln(4)", "1/5", k=2, counts=True, levels={}), 2)
     assert found is not None
     assert (len(found.database), found.replaceable) == (1, 0)
 
@@ -307,7 +309,7 @@ def rarely_below_k(count: Any, parameters: CountParameters, chance: Chance) -> A
 def test_a_twin_that_hardly_ever_shows_a_smaller_row_is_caught_by_a_fine_cut(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    method = NoisyCounts("ln(4)", "1/5", k=2, counts=True)
+    method = NoisyCounts("ln(4)", "1/5", k=2, counts=True, levels={})
     like = _table(pl.DataFrame({"x": ["0", "1"]}))
     rows = [("0",), ("1",)]
     assert breach(releases(method, like, RARE / 1000), rows, 2, 2) is None

@@ -11,12 +11,13 @@ import pytest
 from shoal.chance import Chance, Seeded
 from shoal.counts import Counts, group
 from shoal.data.hierarchy import groups, suppress
-from shoal.methods.refining import Boxes, grow, growing, public_order
+from shoal.methods.refining import Boxes, Refinable, grow, growing, public_order
 from shoal.privacy.refining import RefiningParameters, refining_parameters
 
 TREES = [groups({"a": ["0", "1"], "b": ["2"]}), suppress(["x", "y"])]
 DOMAIN = [(i, j) for i in range(3) for j in range(2)]
-STEPS = public_order(TREES, [0, 0], [2, 1])
+COLUMNS = Refinable.wholly(TREES)
+STEPS = public_order(COLUMNS).steps
 EPSILON = "1"
 
 Tree = frozenset[tuple[Any, ...]]
@@ -35,7 +36,11 @@ def tables(most: int) -> Iterator[tuple[tuple[int, int], ...]]:
 def shown(rows: Counts, boxes: Boxes) -> Tree:
     """Which box every leaf of a distinct row is in: its levels and values."""
     return frozenset(
-        (int(rows.codes[0][i]), int(rows.codes[1][i]), *boxes.levels[boxes.box[i]].tolist())
+        (
+            int(rows.codes[0][i]),
+            int(rows.codes[1][i]),
+            *boxes.levels[boxes.depth[boxes.box[i]]].tolist(),
+        )
         for i in range(rows.distinct)
     )
 
@@ -76,7 +81,7 @@ def law(
     while True:
         tests = Path(parameters, path)
         monkeypatch.setattr(growing, "exceed", tests.exceed)
-        boxes = run(rows, TREES, STEPS, parameters, threshold, Seeded(1))
+        boxes = run(rows, COLUMNS, STEPS, parameters, threshold, Seeded(1))
         tree = shown(rows, boxes)
         found[tree] = found.get(tree, 0.0) + tests.weight
         while path and not path[-1]:
@@ -171,7 +176,7 @@ def test_a_test_by_the_true_count_shows_a_record(monkeypatch: pytest.MonkeyPatch
     parameters = refining_parameters(EPSILON, len(STEPS))
     two, three = counts(((0, 0), (0, 0))), counts(((0, 0), (0, 0), (0, 0)))
     trees = [
-        shown(rows, grow(rows, TREES, STEPS, parameters, 2, Seeded(1))) for rows in (two, three)
+        shown(rows, grow(rows, COLUMNS, STEPS, parameters, 2, Seeded(1))) for rows in (two, three)
     ]
     assert trees[0] != trees[1]
 
@@ -188,9 +193,9 @@ def test_dense_regions_end_fine_and_sparse_ones_coarse() -> None:
     records = ((0, 0),) * 500 + ((0, 1),) * 400 + ((1, 0),) * 3 + ((2, 1),) * 300
     rows = counts(records)
     parameters = refining_parameters("1", len(STEPS))
-    boxes = grow(rows, TREES, STEPS, parameters, 30, Seeded(0))
+    boxes = grow(rows, COLUMNS, STEPS, parameters, 30, Seeded(0))
     levels = {
-        (int(n), int(c)): tuple(boxes.levels[box].tolist())
+        (int(n), int(c)): tuple(boxes.levels[boxes.depth[box]].tolist())
         for n, c, box in zip(rows.codes[0], rows.codes[1], boxes.box, strict=True)
     }
     assert levels[0, 0] == levels[0, 1] == (0, 0)
@@ -200,5 +205,28 @@ def test_dense_regions_end_fine_and_sparse_ones_coarse() -> None:
 
 
 def test_an_empty_table_has_no_boxes() -> None:
-    boxes = grow(counts(()), TREES, STEPS, refining_parameters("1", 3), 0, Seeded(1))
+    boxes = grow(counts(()), COLUMNS, STEPS, refining_parameters("1", 3), 0, Seeded(1))
     assert len(boxes.box) == 0
+
+
+def test_the_first_boxes_are_the_cells_at_the_ceilings() -> None:
+    columns = Refinable(TREES, [0, 0], [1, 0], [1.0, 1.0])
+    order = public_order(columns).steps
+    assert [(step.column, step.level) for step in order] == [(0, 0)]
+    rows = counts(((0, 0), (1, 0), (1, 1), (2, 1)))
+    boxes = grow(rows, columns, order, refining_parameters("1", 1), 10**6, Seeded(1))
+    shared = {(int(n), int(c)): int(box) for n, c, box in zip(*rows.codes, boxes.box, strict=True)}
+    assert shared[0, 0] == shared[1, 0]
+    assert len({shared[0, 0], shared[1, 1], shared[2, 1]}) == 3
+    assert boxes.row_levels(0).tolist() == [1, 1, 1, 0]
+    assert boxes.row_levels(1).tolist() == [0, 0, 0, 0]
+
+
+def test_many_values_and_few_rows_give_the_same_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = counts(((0, 0),) * 40 + ((1, 1),) * 30 + ((2, 0),))
+    parameters = refining_parameters("1", len(STEPS))
+    trees = []
+    for dense in (0, 1000):
+        monkeypatch.setattr(growing, "_DENSE", dense)
+        trees.append(shown(rows, grow(rows, COLUMNS, STEPS, parameters, 5, Seeded(4))))
+    assert trees[0] == trees[1]

@@ -1,57 +1,94 @@
 """Which column is refined next: every level once, from the top, the best worth per cost first."""
 
 import numpy as np
-import polars as pl
+import pytest
 
-import shoal
 from shoal.chance import Seeded
+from shoal.counts import Counts, group
 from shoal.data.hierarchy import groups, suppress
 from shoal.exact.epsilon import Epsilon
-from shoal.methods.refining.order import RefiningStep, bought_order, marginals, public_order
+from shoal.methods.refining.order import (
+    Refinable,
+    RefiningOrder,
+    RefiningStep,
+    bought_order,
+    public_order,
+)
 
 DEEP = groups({"a": ["0", "1"], "b": ["2", "3"]})
 FLAT = suppress(["x", "y"])
+COLUMNS = Refinable.wholly([DEEP, FLAT])
+SURE = Epsilon.of(1000)
+
+
+def rows(n: list[int], c: list[int]) -> Counts:
+    """A table with these numbers of records by leaf, both columns from the first leaf on."""
+    codes = [np.repeat(np.arange(len(each)), each).astype(np.uint8) for each in (n, c)]
+    return group(["n", "c"], codes, [4, 2])
+
+
+def columns_of(order: RefiningOrder) -> list[int]:
+    return [step.column for step in order.steps]
 
 
 def test_every_level_comes_once_from_the_top() -> None:
-    steps = public_order([DEEP, FLAT], [0, 0], [2, 1])
-    of_deep = [step.level for step in steps if step.column == 0]
-    assert of_deep == [1, 0]
+    steps = public_order(COLUMNS).steps
+    assert [step.level for step in steps if step.column == 0] == [1, 0]
     assert sorted((step.column, step.level) for step in steps) == [(0, 0), (0, 1), (1, 0)]
 
 
 def test_floors_and_ceilings_bound_the_steps() -> None:
-    assert public_order([DEEP, FLAT], [1, 0], [2, 0]) == (RefiningStep(0, 1),)
-    assert public_order([DEEP], [2], [2]) == ()
+    bounded = Refinable([DEEP, FLAT], [1, 0], [2, 0], [1.0, 1.0])
+    assert public_order(bounded).steps == (RefiningStep(0, 1),)
+    assert public_order(Refinable([DEEP], [2], [2], [1.0])).steps == ()
 
 
 def test_important_columns_come_first() -> None:
     for important in (0, 1):
         weights = [100.0 if place == important else 1.0 for place in range(2)]
-        first = public_order([DEEP, FLAT], [0, 0], [2, 1], weights)[0]
+        first = public_order(Refinable([DEEP, FLAT], [0, 0], [2, 1], weights)).steps[0]
         assert first.column == important
 
 
 def test_a_column_of_which_nearly_all_have_one_value_is_refined_early() -> None:
     """It costs little: boxes hardly get smaller."""
-    skewed, even = np.array([997.0, 1, 1, 1]), np.array([500.0, 500.0])
-    steps = bought_order([DEEP, FLAT], [skewed, even], [0, 0], [2, 1])
-    assert [step.column for step in steps] == [0, 0, 1]
-    reverse = bought_order([DEEP, FLAT], [np.full(4, 250.0), np.array([999.0, 1])], [0, 0], [2, 1])
-    assert reverse[0].column == 1
+    skewed = bought_order(rows([997, 1, 1, 1], [500, 500]), COLUMNS, SURE, Seeded(1))
+    assert columns_of(skewed) == [0, 0, 1]
+    even = bought_order(rows([250] * 4, [999, 1]), COLUMNS, SURE, Seeded(1))
+    assert columns_of(even)[0] == 1
 
 
-def test_numbers_that_are_all_noise_leave_the_public_order() -> None:
-    nothing = [np.full(4, -3.0), np.full(2, -1.0)]
-    bought = bought_order([DEEP, FLAT], nothing, [0, 0], [2, 1])
-    assert bought == public_order([DEEP, FLAT], [0, 0], [2, 1])
+def test_nothing_but_noise_leaves_an_order_of_some_records() -> None:
+    for seed in range(20):
+        order = bought_order(rows([], []), COLUMNS, Epsilon.of("0.1"), Seeded(seed))
+        assert len(order.steps) == 3
+        assert order.records >= 1
 
 
-def test_marginals_are_those_of_the_rows_with_noise_for_every_column() -> None:
-    frame = pl.DataFrame({"n": ["0", "0", "3"] * 1000, "c": ["x", "y", "y"] * 1000})
-    trees = {"n": DEEP, "c": FLAT}
-    rows = shoal.table(frame, quasi=["n", "c"], hierarchies=trees).count(["n", "c"])
-    found = marginals(rows, [DEEP, FLAT], Epsilon.of("1"), Seeded(1))
-    for numbers, true in zip(found, ([2000, 0, 0, 1000], [1000, 2000]), strict=True):
-        assert numbers.tolist() != [float(each) for each in true]
-        assert np.abs(numbers - true).max() < 60  # a scale of 2, one for each column
+def test_the_number_of_records_is_about_right() -> None:
+    found = bought_order(rows([700, 100, 100, 100], [600, 400]), COLUMNS, Epsilon.of(1), Seeded(2))
+    assert found.records != 1000
+    assert abs(found.records - 1000) < 60  # a scale of 2, one for each column
+
+
+def test_the_numbers_of_the_order_pay_for_every_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    scales = []
+    chance = Seeded(1)
+    drawn = chance.discrete_laplaces
+
+    def noted(scale: object, size: int) -> object:
+        scales.append(scale)
+        return drawn(scale, size)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(chance, "discrete_laplaces", noted)
+    bought_order(rows([3, 3, 3, 3], [6, 6]), COLUMNS, Epsilon.of(1), chance)
+    assert [float(str(scale)) >= 2 for scale in scales] == [True, True]
+
+
+def test_boxes_are_refined_less_where_a_release_needs_larger_crowds() -> None:
+    order = public_order(COLUMNS, records=10_000)
+    thresholds = [order.threshold(crowd, 10) for crowd in (20, 200, 2000)]
+    assert thresholds == sorted(thresholds)
+    # Each of the three steps leaves more than twice 20 of 10,000 records in four leaves by two.
+    assert thresholds[0] == 2 * 20 + (2 - 3) * 10
+    assert thresholds[-1] >= 2 * 2000

@@ -160,6 +160,9 @@ def test_the_certificate_tells_only_what_the_parameters_and_the_levels_do() -> N
         "delta",
         "definition",
         "rows",
+        "epsilon_order",
+        "epsilon_tree",
+        "tree",
     }
 
 

@@ -34,9 +34,10 @@ from shoal.exact.epsilon import Epsilon
 from shoal.lattice import Node
 from shoal.methods import safepub
 from shoal.methods.method import Progress
-from shoal.methods.safepub import SafePub, SafePubPlan, SearchChoice, search
-from shoal.methods.safepub.scores import SCORES, Candidates, Score, Scores
-from shoal.methods.safepub.search import sampled_k
+from shoal.methods.safepub import SafePub, SafePubPlan, SearchChoice
+from shoal.methods.searching import search
+from shoal.methods.searching.scores import SCORES, Candidates, Score, Scores
+from shoal.methods.searching.search import sampled_k
 from shoal.privacy.calculus import (
     Definition,
     SafePubParameters,
@@ -152,6 +153,7 @@ def noised(total: int, parameters: SafePubParameters, more: Sequence[int] = ()) 
 
 
 FIRST_ROWS = sources.first_rows
+SELECT, WALK = search.select, search.walk
 
 
 class Remembered:
@@ -329,7 +331,7 @@ def searches(method: SafePub, world: World, databases: Sequence[Database]) -> In
 
 @pytest.fixture(autouse=True)
 def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    for room, name in ((safepub, "select"), (safepub, "walk"), (sources, "first_rows")):
+    for room, name in ((search, "select"), (search, "walk"), (sources, "first_rows")):
         monkeypatch.setattr(room, name, Remembered(getattr(room, name)))
 
 
@@ -465,7 +467,7 @@ def test_the_law_of_a_release_is_that_of_its_parts(method: SafePub, database: Da
         choices := choice(method, table),
         {node: given_levels(method, table, node) for node in choices},
     )
-    with mock.patch.multiple(safepub, select=search.select, walk=search.walk):
+    with mock.patch.multiple(search, select=SELECT, walk=WALK):
         found = whole(method, table)
     assert found.keys() == parts.keys()
     for outcome, weight in found.items():
@@ -610,14 +612,14 @@ class Twice(SafePub):
 def samples_kept(again: bool = False) -> Iterator[list[Counts]]:
     """Notes the samples that are drawn; `again` gives the first of them ever after."""
     samples: list[Counts] = []
-    shipped = safepub.drawn
+    shipped = search.drawn
 
     def drawn(counts: Counts, share: Fraction, chance: Chance) -> Counts:
         if not (again and samples):
             samples.append(shipped(counts, share, chance))
         return samples[-1]
 
-    with mock.patch.object(safepub, "drawn", drawn):
+    with mock.patch.object(safepub, "drawn", drawn), mock.patch.object(search, "drawn", drawn):
         yield samples
 
 
@@ -646,11 +648,11 @@ def paper(*given: Any) -> Node:
     """The walk as it is printed: line 10 takes the best pivot by its true score."""
     chance = next(value for value in given if isinstance(value, Chance))
     with mock.patch.object(chance, "permute_and_flip", lambda scores, rate: int(np.argmax(scores))):
-        return search.walk(*given)
+        return WALK(*given)
 
 
 def test_the_papers_line_10_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(safepub, "walk", Remembered(paper))
+    monkeypatch.setattr(search, "walk", Remembered(paper))
     method = SafePub(2, "1/5", split="1/2", search="walk", steps=2)
     assert examine(method, CHAIN, CHAIN.databases(4)).broken >= {"search", "whole"}
 
@@ -723,9 +725,9 @@ def test_half_the_noise_is_caught(telling: SafePub, monkeypatch: pytest.MonkeyPa
     def louder(
         nodes: Candidates, score: Score, sample: Counts, k: int, epsilon: Fraction, *rest: Any
     ) -> Node:
-        return search.select(nodes, score, sample, k, 2 * epsilon, *rest)
+        return SELECT(nodes, score, sample, k, 2 * epsilon, *rest)
 
-    monkeypatch.setattr(safepub, "select", Remembered(louder))
+    monkeypatch.setattr(search, "select", Remembered(louder))
     assert searches(telling, CHAIN, LONELY).low > 0
 
 
@@ -740,7 +742,7 @@ def test_a_budget_that_forgets_how_small_the_sample_is_is_caught(
     telling: SafePub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        safepub, "search_epsilon", lambda epsilon, share: search_epsilon(epsilon, share / 2)
+        search, "search_epsilon", lambda epsilon, share: search_epsilon(epsilon, share / 2)
     )
     assert searches(telling, CHAIN, LONELY).low > 0
 
@@ -777,7 +779,7 @@ def test_a_chance_chosen_by_the_true_number_of_records_is_caught() -> None:
 def test_half_the_noise_of_the_count_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SCORES, "telling", Sizing())
     monkeypatch.setattr(
-        safepub, "COUNTING", Fraction(9, 10)
+        search, "COUNTING", Fraction(9, 10)
     )  # by itself it is so little that twice as much is little, too
     method = replace(SEARCHING, score="telling")
     assert searches(method, CHAIN, CHAIN.databases(4)).high == 0

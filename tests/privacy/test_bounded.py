@@ -10,9 +10,13 @@ from hypothesis import strategies as st
 
 from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
-from shoal.privacy.bounded import BoundedCountParameters, bounded_count_parameters
+from shoal.privacy.bounded import (
+    ALWAYS_LARGE_ENOUGH,
+    BoundedCountParameters,
+    bounded_count_parameters,
+)
 from shoal.privacy.calculus import per_row
-from shoal.privacy.noise import ONE, NoisyCountParameters, noisy_count_parameters
+from shoal.privacy.noise import ONE, SMALLEST, NoisyCountParameters, noisy_count_parameters
 from shoal.privacy.sharing import column_parameters
 
 CASES = [("2*ln(2)", "1e-3", 2), ("1", "1e-5", 3), ("0.3", "1/50", 1), ("ln(10)", "1e-6", 5)]
@@ -129,6 +133,28 @@ def test_the_law_is_one_of_falling_probabilities(epsilon: Fraction, power: int) 
     assert all(left >= right > 0 for left, right in pairwise(weights))
 
 
+@pytest.mark.parametrize("epsilon", ["0.001", "0.003", "0.01", "0.1", "1", "10", "100"])
+def test_a_tiny_delta_gives_falling_probabilities_or_is_refused(epsilon: str) -> None:
+    """Rounding to multiples of 1 / ONE would let the middle fall below its neighbours."""
+    refused = []
+    for power in range(28, 40):
+        for digit in (1, 3, 7):
+            delta = Fraction(digit, 10**power)
+            try:
+                weights = bounded_count_parameters(epsilon, delta).weights
+            except ParameterError:
+                refused.append(delta)
+                continue
+            assert 2 * sum(weights) - weights[0] == ONE
+            assert all(left >= right > 0 for left, right in pairwise(weights))
+    assert refused
+    assert max(refused) < Fraction(ALWAYS_LARGE_ENOUGH)
+
+
+def test_the_delta_that_messages_name_is_large_enough_for_the_smallest_epsilon() -> None:
+    assert bounded_count_parameters(SMALLEST, ALWAYS_LARGE_ENOUGH).bound > 500_000
+
+
 @pytest.mark.parametrize(("delta", "rows"), [("1e-3", 2), ("1e-3", 9), ("1e-5", 16)])
 def test_people_whose_rows_are_all_the_same_use_all_of_the_promise(delta: str, rows: int) -> None:
     """So no way of adding up what rows spend is better than that of `per_row`."""
@@ -165,7 +191,8 @@ def test_more_is_released_than_by_the_printed_matrix(epsilon: str, delta: str, k
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "delta", "k"), [("1e-5", "1e-6", 1), ("1", "1e-39", 1), ("1", "1e-6", 10**7)]
+    ("epsilon", "delta", "k"),
+    [("1e-5", "1e-6", 1), ("1", "1e-39", 1), ("0.001", "1e-33", 1), ("1", "1e-6", 10**7)],
 )
 def test_what_leaves_nothing_is_refused(epsilon: str, delta: str, k: int) -> None:
     with pytest.raises(ParameterError):

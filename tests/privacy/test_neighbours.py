@@ -6,6 +6,7 @@ of what the shipped code puts out, on all small tables.
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.attack.coins import Interval, law, point, probabilistic, standard
+from shoal.data.tables import Table
 from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.methods import noisy_counts
@@ -173,9 +175,11 @@ def test_two_rows_of_noisy_counts_keep_what_is_said_and_nearly_reach_it(
 CUT = Fraction(1, 10**4)
 SLACK = Fraction(1, 10**3)
 METHODS = {
-    "counts, probabilistic": NoisyCounts("ln(4)", "1/10", 2, "probabilistic", noise="printed"),
-    "counts, standard": NoisyCounts("ln(4)", "1/10", k=2, noise="printed"),
-    "counts, bounded": NoisyCounts("ln(4)", "1/5"),
+    "counts, probabilistic": NoisyCounts(
+        "ln(4)", "1/10", 2, "probabilistic", noise="printed", levels={}
+    ),
+    "counts, standard": NoisyCounts("ln(4)", "1/10", k=2, noise="printed", levels={}),
+    "counts, bounded": NoisyCounts("ln(4)", "1/5", levels={}),
     "sample, probabilistic": SafePub("ln(2)", "1/5", "probabilistic", levels={"x": 0}),
     "sample, standard": SafePub("ln(2)", "1/4", definition="standard", levels={"x": 0}),
     # With a large chance to be drawn both orders need a δ, as of counts.
@@ -192,13 +196,17 @@ def replacements(databases: list[Database]) -> Iterator[tuple[Database, Database
                 yield one, other
 
 
+def _released(method: Any, table: Table, chance: Any) -> Any:
+    return everything(method.release(table, chance))
+
+
 def lost_by_replacing(method: Any) -> Interval:
     """The least δ that the laws allow at twice the promised ε."""
     databases = CHAIN.databases(3)
     laws: dict[Database, Law] = {}
     for database in databases:
         table = CHAIN.table(database)
-        laws[database] = law(lambda c, t=table: everything(method.release(t, c)), cut=CUT)  # type: ignore[misc]
+        laws[database] = law(partial(_released, method, table), cut=CUT)
     lost = LOST[method.definition]
     doubled = growth(method.epsilon * 2)
     return most(lost(laws[one], laws[other], doubled) for one, other in replacements(databases))

@@ -238,7 +238,7 @@ def test_an_epsilon_too_small_for_noise_to_be_drawn_is_refused_by_the_promise() 
         pl.DataFrame({"a": ["x"]}), quasi=["a"], hierarchies={"a": suppress(["x", "y"])}
     )
     with pytest.raises(ParameterError, match="nothing but noise"):
-        NoisyCounts("1e-15", 0).promise(table.schema)
+        NoisyCounts("1e-15", 0, levels={}).promise(table.schema)
 
 
 def test_a_k_that_would_fill_the_memory_is_refused() -> None:

@@ -124,7 +124,7 @@ def test_a_wrapped_dataframe_whose_names_are_not_text_is_refused_as_any_other() 
 @pytest.mark.parametrize(
     "method",
     [
-        shoal.NoisyCounts(1, "1/10", k=1, unit="name", definition="standard"),
+        shoal.NoisyCounts(1, "1/10", k=1, unit="name", definition="standard", levels={}),
         shoal.RandomSample("1/2", unit="name"),
     ],
     ids=lambda method: method.name,

@@ -170,7 +170,7 @@ def test_delta_has_one_range(tmp_path: Path, delta: object) -> None:
         SafePub(epsilon=1, delta=delta)  # type: ignore[arg-type]
     above.add(str(error.value))
     with pytest.raises(ParameterError) as error:
-        NoisyCounts(epsilon=1, delta=delta)  # type: ignore[arg-type]
+        NoisyCounts(epsilon=1, delta=delta, levels={})  # type: ignore[arg-type]
     zero.add(str(error.value))
     with pytest.raises(ParameterError) as error:
         Ledger.create(tmp_path / "a.ledger", epsilon=1, delta=delta)  # type: ignore[arg-type]

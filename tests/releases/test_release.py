@@ -109,6 +109,7 @@ def test_the_text_of_a_certificate_is_for_people() -> None:
         "nothing": {},
         "none": None,
         "sure": True,
+        "delta": "1/1000000",
         "loss": Granularity({"age": 2.0}),
     }
     text = str(replace(paper, parameters=plain(told)))
@@ -116,8 +117,8 @@ def test_the_text_of_a_certificate_is_for_people() -> None:
     assert "\nLevels\n  age 1, sex 0\n" in text
     assert "  models = 2-anonymity, 1/3-closeness (ordered) of ill, (0, 0.5)-presence\n" in text
     assert (
-        "  seen = age 1\n  nothing = none\n  none = none\n  sure = yes\n"
-        "  loss = granularity (importance = age 2.0)" in text
+        "  seen = age 1\n  sure = yes\n  delta = 1e-6\n"
+        "  loss = granularity (importance = age 2.0)\n  not given: nothing, none" in text
     )
     assert not re.search(r"[{}\[\]\"]", text)
 

@@ -13,7 +13,7 @@ from shoal.counts import Counts, group
 from shoal.data.hierarchy import Hierarchy
 from shoal.errors import ParameterError
 from shoal.lattice import Node
-from shoal.methods.safepub.scores import Candidates, candidates
+from shoal.methods.searching.scores import Candidates, candidates
 from shoal.releases.release import Release
 from shoal.research import printed_search
 from shoal.research.printed_search import (

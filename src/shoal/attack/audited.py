@@ -16,10 +16,12 @@ from shoal.audit.maxima import Maxima
 from shoal.audit.model import Auditor, Number
 from shoal.audit.sums import Sums
 from shoal.errors import TooLargeError
+from shoal.zones import owner_only
 
 __all__ = ["Disclosed", "disclosed"]
 
 
+@owner_only
 @dataclass(frozen=True)
 class Disclosed:
     """Someone's value lies between two numbers that are closer together than the audit promises."""

@@ -48,6 +48,7 @@ class Effort:
         whole(self.tries, "tries")
 
 
+@owner_only
 @dataclass(frozen=True)
 class Inference:
     """The apparent and the inherent distribution of the values of people who are alike.
@@ -122,6 +123,7 @@ class ExposedRecord:
     why: list[str] = field(default_factory=list)
 
 
+@owner_only
 @dataclass(frozen=True)
 class AttackResult:
     """Everyone's inherent distribution beside the apparent one.

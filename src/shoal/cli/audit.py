@@ -315,22 +315,16 @@ def transcript(store: Place = None, json: options.Json = False) -> None:
 @app.command(cls=options.Command)
 def state(
     store: Place = None,
-    chart: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Also draw it, as .html, .png or .svg.", show_default=False
-        ),
-    ] = None,
+    chart: options.Chart = None,
     json: options.Json = False,
+    force: options.Force = False,
 ) -> None:
     """Show the state of the audit, and how closely values are known (owner only)."""
     from shoal.audit import knowledge as widths_of
     from shoal.audit.overview import overview
     from shoal.studies import charts
 
-    if chart is not None:
-        charts.require(chart)  # before the work is done, not after
-
+    options.require_chart(chart, force)
     audit = _opened(store)
     columns = overview(audit)
     with working("working out how closely values are known"):

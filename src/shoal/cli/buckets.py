@@ -189,4 +189,7 @@ def _verdict(report: "LimitReport") -> str:
         )
     if report.blocked:
         return "No buckets of people who agree can keep these limits."
-    return "Buckets of some size can keep these limits."
+    return (
+        "Buckets of some size can keep these limits. If the recipe's solver or `largest` does not "
+        "allow that size, a release is still refused."
+    )

@@ -8,7 +8,6 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, figures, listing, print_json, show, title, working
-from shoal.errors import FileError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -56,14 +55,9 @@ def run(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed, the same figures.")] = 1,
-    chart: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Also draw it, as .html, .png or .svg.", show_default=False
-        ),
-    ] = None,
+    chart: options.Chart = None,
     json: options.Json = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE.")] = False,
+    force: options.Force = False,
 ) -> None:
     """Repeat a figure or table of a paper, and compare.
 
@@ -72,14 +66,8 @@ def run(
     information about it and is owner only.
     """
     from shoal import experiments
-    from shoal.studies import charts
 
-    if chart is not None:  # before the work is done, not after
-        charts.require(chart)
-        if chart.exists() and not force:
-            raise FileError(
-                f"{chart} already exists", "give `chart` another name, or `force` to overwrite it"
-            )
+    options.require_chart(chart, force)
     table = None if data is None else _table(data)
     with working(name) as report:
         result = experiments.run(

@@ -14,7 +14,7 @@ from shoal.cli import options
 from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, give, percent, print_json, printable, show, working
 from shoal.data.kinds import KindName
-from shoal.errors import FileError, ParameterError, plural, spelled
+from shoal.errors import ParameterError, plural, spelled
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -118,8 +118,7 @@ class Writing:
 
     def require(self) -> None:
         """FileError if there is a file that may not be replaced."""
-        if self.out is not None and self.out.exists() and not self.force:
-            raise FileError(f"{self.out} exists already", "--force replaces it")
+        options.require_free(self.out, "out", self.force)
 
     def put(self, tree: "Hierarchy") -> None:
         """Write a hierarchy, or print it; its size goes to stderr."""

@@ -10,7 +10,7 @@ import typer
 from shoal.cli import options
 from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
-from shoal.errors import FileError, ParameterError, plural
+from shoal.errors import ParameterError, plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,14 +25,7 @@ __all__ = ["judge"]
 class Files:
     """Where a report goes besides the terminal."""
 
-    chart: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Also draw the buckets of a release, as .html, .png or .svg.",
-            show_default=False,
-        ),
-    ] = None
+    chart: Annotated[Path | None, options.drawing("the buckets of a release")] = None
     out: Annotated[
         Path | None,
         typer.Option(
@@ -43,23 +36,16 @@ class Files:
             show_default=False,
         ),
     ] = None
-    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE.")] = False
+    force: options.Force = False
 
     def require(self) -> None:
         """An error where a file cannot be written: before the work is done, not after."""
-        from shoal.studies import charts
         from shoal.studies.judging import refuse_beside_a_release
 
         if self.out is not None:
             refuse_beside_a_release(self.out)
-        if self.chart is not None:
-            charts.require(self.chart)
-        for option, path in (("out", self.out), ("chart", self.chart)):
-            if path is not None and path.exists() and not self.force:
-                raise FileError(
-                    f"{path} already exists",
-                    f"give `{option}` another name, or `force` to overwrite it",
-                )
+        options.require_free(self.out, "out", self.force)
+        options.require_chart(self.chart, self.force)
 
     def write(self, judgement: "Judgement") -> None:
         from shoal.studies import charts

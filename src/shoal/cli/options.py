@@ -5,6 +5,7 @@ All commands use it.
 
 import csv
 import inspect
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from shoal.errors import ColumnError, ParameterError, ShoalError, Spelling, toml_spelling
+from shoal.errors import ColumnError, FileError, ParameterError, ShoalError, Spelling, toml_spelling
 
 if TYPE_CHECKING:
     from shoal.data.hierarchy import Hierarchy
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AddRoot",
+    "Chart",
     "Command",
     "Encoding",
     "File",
+    "Force",
     "Form",
     "Group",
     "HierarchyFiles",
@@ -42,9 +45,12 @@ __all__ = [
     "Separator",
     "Types",
     "as_options",
+    "drawing",
     "keys_of",
     "names",
     "pairs",
+    "require_chart",
+    "require_free",
     "share",
 ]
 
@@ -154,6 +160,17 @@ RecipeFile = Annotated[
     Path, typer.Argument(metavar="RECIPE", help="A recipe: one TOML file.", show_default=False)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+
+
+def drawing(what: str) -> Any:
+    """The option of a chart that shows something."""
+    return typer.Option(
+        metavar="FILE", help=f"Also draw {what}, as .html, .png or .svg.", show_default=False
+    )
+
+
+Chart = Annotated[Path | None, drawing("it")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 
 
 class Group(TyperGroup):
@@ -353,6 +370,32 @@ def pairs(given: Iterable[str], option: str, form: str = "column=value") -> dict
             )
         values[name.strip()] = value.strip()
     return values
+
+
+def require_free(path: Path | None, option: str, force: bool, *read: Path | None) -> None:
+    """FileError if a file that is to be written exists, unless that is wanted.
+
+    To be called before the work is done, not after. What the command reads is never overwritten.
+    """
+    from shoal.data.disk import same
+
+    if path is None or not os.path.lexists(path):
+        return
+    if any(one is not None and same(path, one) for one in read):
+        raise FileError(f"{path} is what the command reads", f"give `{option}` another name")
+    if not force:
+        raise FileError(
+            f"{path} exists already", f"give `{option}` another name, or `force` to overwrite it"
+        )
+
+
+def require_chart(chart: Path | None, force: bool, *read: Path | None) -> None:
+    """An error if a chart that is asked for cannot be written, before the work is done."""
+    if chart is not None:
+        from shoal.studies import charts
+
+        charts.require(chart)
+        require_free(chart, "chart", force, *read)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,7 +21,7 @@ from shoal.cli.terminal import (
     title,
     working,
 )
-from shoal.errors import FileError, ParameterError, plural
+from shoal.errors import ParameterError, plural
 from shoal.zones import NOTICE
 
 if TYPE_CHECKING:
@@ -36,6 +35,11 @@ if TYPE_CHECKING:
     Weighed = tuple[Study, Iterator[RenderableType]]
 
 __all__ = ["tradeoff"]
+
+
+def _several(help: str, default: str) -> Any:
+    """An option that takes a list."""
+    return typer.Option(metavar="A,B,…", help=help, show_default=default)
 
 
 @dataclass(frozen=True)
@@ -52,12 +56,7 @@ class RiskOptions:
         ),
     ] = None
     floors: Annotated[
-        list[str],
-        typer.Option(
-            metavar="A,B,…",
-            help="Shares of utility to keep, as 0.3 or 30%.",
-            show_default="steps of 5 %",
-        ),
+        list[str], _several("Shares of utility to keep, as 0.3 or 30%.", "steps of 5 %")
     ] = field(default_factory=list)
     against_k: Annotated[
         list[str],
@@ -99,33 +98,17 @@ class RiskOptions:
 
         return [options.share(text, "floors") for text in options.names(self.floors)] or FLOORS
 
-    @property
-    def given(self) -> list[str]:
-        """The names of the options that are given."""
-        values = {"person": self.person, "floors": self.floors, "against_k": self.against_k}
-        return [name for name, value in values.items() if value]
-
 
 @dataclass(frozen=True)
 class LimitOptions:
     """What is asked about buckets."""
 
-    thetas: Annotated[
-        list[str],
-        typer.Option(
-            metavar="A,B,…",
-            help="Factors of the limits of buckets.",
-            show_default="2,4,8,16,32",
-        ),
-    ] = field(default_factory=list)
-    solvers: Annotated[
-        list[str],
-        typer.Option(
-            metavar="A,B,…",
-            help="How bucket sizes are found.",
-            show_default="optimal,multi,two",
-        ),
-    ] = field(default_factory=list)
+    thetas: Annotated[list[str], _several("Factors of the limits of buckets.", "2,4,8,16,32")] = (
+        field(default_factory=list)
+    )
+    solvers: Annotated[list[str], _several("How bucket sizes are found.", "optimal,multi,two")] = (
+        field(default_factory=list)
+    )
     queries: Annotated[
         int, typer.Option(metavar="N", min=0, help="How many count queries buckets are asked.")
     ] = 0
@@ -144,26 +127,15 @@ class LimitOptions:
         )
         return curve, _limits(curve)
 
-    @property
-    def given(self) -> list[str]:
-        """The names of the options that are given."""
-        values = {"thetas": self.thetas, "solvers": self.solvers, "queries": self.queries}
-        return [name for name, value in values.items() if value]
-
 
 @bundled
 def tradeoff(
     risk: RiskOptions,
     limits: LimitOptions,
     recipe: options.RecipeFile,
-    chart: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Also draw it, as .html, .png or .svg.", show_default=False
-        ),
-    ] = None,
+    chart: options.Chart = None,
     json: options.Json = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE.")] = False,
+    force: options.Force = False,
 ) -> None:
     """What does privacy cost in utility, under a recipe for personal generalisation or buckets?
 
@@ -177,14 +149,13 @@ def tradeoff(
     from shoal.studies.tradeoffs import require_traded
 
     risk.require()
-    if chart is not None:
-        _require_free(chart, force)  # before the work is done, not after
+    options.require_chart(chart, force)
     chosen = shoal.Recipe.load(recipe)
     method = chosen.method()
     asked: dict[str, RiskOptions | LimitOptions] = {"risk": risk, "limits": limits}
     asking = asked.pop(require_traded(method.name))
     for other in asked.values():
-        _require_none(other.given, method.name)
+        _require_none(other, method.name)
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
     with working("weighing") as report:
@@ -198,8 +169,9 @@ def tradeoff(
         complain(f"wrote {chart}, which is not for release")
 
 
-def _require_none(given: list[str], method: str) -> None:
+def _require_none(other: "RiskOptions | LimitOptions", method: str) -> None:
     """ParameterError where options are given that are about another method."""
+    given = [name for name, value in vars(other).items() if value]
     if given:
         raise ParameterError(
             "is not about this method", f"leave it out for {method!r}", option=given[0]
@@ -215,16 +187,6 @@ def _size(text: str) -> int:
             given=repr(text),
         )
     return int(text)
-
-
-def _require_free(chart: Path, force: bool) -> None:
-    from shoal.studies import charts
-
-    charts.require(chart)
-    if chart.exists() and not force:
-        raise FileError(
-            f"{chart} already exists", "give `chart` another name, or `force` to overwrite it"
-        )
 
 
 def _require_row(person: int, rows: int) -> None:

@@ -109,7 +109,8 @@ def verify(
             ("promise", verdict.statement or ""),
             ("holds", "as far as the files show"),
         ]
-        lines += [("not checked", words) for words in verdict.unchecked]
+        for place, words in enumerate(verdict.unchecked):
+            lines.append(("" if place else "not checked", f"- {words}"))
         show(figures(*lines))
 
 

@@ -3,7 +3,6 @@
 And what the other commands of `shoal views` share: what they are about, and how results are shown.
 """
 
-import os
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -15,8 +14,7 @@ import typer
 from shoal.cli import options
 from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
-from shoal.data.disk import same
-from shoal.errors import FileError, ParameterError, plural
+from shoal.errors import ParameterError, plural
 from shoal.zones import NOTICE
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ __all__ = [
     "LONG",
     "VERDICTS",
     "File",
-    "Force",
     "Gamma",
     "Listed",
     "Scope",
@@ -37,7 +34,6 @@ __all__ = [
     "surest",
     "tables_text",
     "value_text",
-    "writable",
 ]
 
 app = typer.Typer(
@@ -62,7 +58,6 @@ Listed = Annotated[
     int,
     typer.Option("--most", metavar="N", min=0, help="How many people are listed; --json has all."),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 
 VERDICTS = {True: "every limit holds", False: "somebody is exposed", None: "not decided"}
 
@@ -251,21 +246,6 @@ def check(
         _show(checked, listed)
     if checked.private is not True:
         raise typer.Exit(1)
-
-
-def writable(path: Path, option: str, force: bool, *read: Path | None) -> None:
-    """FileError if a file that is to be written exists, unless that is wanted.
-
-    What the command reads is never overwritten.
-    """
-    if not os.path.lexists(path):
-        return
-    if any(one is not None and same(path, one) for one in read):
-        raise FileError(f"{path} is what the command reads", f"give {option} another name")
-    if not force:
-        raise FileError(
-            f"{path} exists already", f"give {option} another name, or --force to overwrite it"
-        )
 
 
 # As JSON

@@ -7,7 +7,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, show, working
-from shoal.cli.views import File, Force, Gamma, writable
+from shoal.cli.views import File, Gamma
 from shoal.errors import FileError
 
 __all__ = ["certify", "verify"]
@@ -26,7 +26,7 @@ def certify(
         ),
     ],
     gamma: Gamma = None,
-    force: Force = False,
+    force: options.Force = False,
 ) -> None:
     """Certify that several releases keep γ together.
 
@@ -37,7 +37,7 @@ def certify(
 
     # Before the work is done, not after.
     for path in (out, out.with_suffix(".txt")):
-        writable(path, "--out", force, views)
+        options.require_free(path, "out", force, views)
     share = None if gamma is None else options.share(gamma, "--gamma")
     with working("checking"), options.keys_of(views):
         certificate = certifying.certify(views, gamma=share)

@@ -14,14 +14,12 @@ from shoal.cli.terminal import complain, figures, listing, print_json, show, tit
 from shoal.cli.views import (
     LONG,
     VERDICTS,
-    Force,
     Listed,
     Scope,
     share_text,
     surest,
     tables_text,
     value_text,
-    writable,
 )
 from shoal.errors import ParameterError, plural
 from shoal.zones import NOTICE
@@ -92,23 +90,13 @@ class WrittenFiles:
         Path | None,
         typer.Option(metavar="FILE", help="Write the new views as TOML.", show_default=False),
     ] = None
-    chart: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Draw before and after, as HTML, PNG or SVG.", show_default=False
-        ),
-    ] = None
-    force: Force = False
+    chart: Annotated[Path | None, options.drawing("before and after")] = None
+    force: options.Force = False
 
     def require_writable(self, *read: Path | None) -> None:
         """An error if a file cannot be written; before the work is done, not after."""
-        if self.to is not None:
-            writable(self.to, "--to", self.force, *read)
-        if self.chart is not None:
-            from shoal.studies import charts
-
-            charts.require(self.chart)
-            writable(self.chart, "--chart", self.force, *read)
+        options.require_free(self.to, "to", self.force, *read)
+        options.require_chart(self.chart, self.force, *read)
 
 
 @bundled

@@ -21,8 +21,9 @@ from shoal.experiments.tables import census
 from shoal.lattice import Node
 from shoal.measure.utility import classification
 from shoal.methods.noisy_counts import NoisyCounts
-from shoal.methods.safepub import SafePub, drawn, released_groups
-from shoal.methods.safepub.scores import Candidates
+from shoal.methods.safepub import SafePub, released_groups
+from shoal.methods.searching.scores import Candidates
+from shoal.methods.searching.search import drawn
 from shoal.privacy.calculus import safepub_parameters
 from shoal.research.printed_search import HardScores, printed_sensitivity, study_printed
 
@@ -210,7 +211,7 @@ def _released(
     counts: Counts, nodes: Candidates, node: Node, parameters: Any, chance: Chance
 ) -> int:
     sample = drawn(counts, parameters.beta, chance)
-    return int(released_groups(sample, nodes, node, parameters.k).total)
+    return released_groups(sample, nodes, node, parameters.k).rows.total
 
 
 # How good the search is

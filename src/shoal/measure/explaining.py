@@ -50,8 +50,8 @@ class Explanation:
     delta_row: the δ of every row
     k: how many drawn rows must look the same
     beta: the chance that a row is drawn
-    is_usual: whether that is at most 1 − e^−ε
     crowd: about how many rows of the table must look the same
+    is_usual: whether β is at most 1 − e^−ε
     odds: the factor by which a conclusion may become more or less likely
     concern: what is wrong with δ for that many people, if anything
     """
@@ -64,6 +64,7 @@ class Explanation:
     delta_row: Fraction
     k: int
     beta: Fraction
+    crowd: int
     is_usual: bool
     gamma: Fraction
     odds: float
@@ -74,10 +75,6 @@ class Explanation:
     def replacement(self) -> Replacement:
         """What is kept where one row, or person, is replaced by another."""
         return _replacement(self.promise, "sample" if self.is_usual else "counts")
-
-    @property
-    def crowd(self) -> float:
-        return float(self.k / self.beta)
 
     @property
     def not_drawn(self) -> float:
@@ -172,6 +169,7 @@ def explain(
         delta_row=delta_row,
         k=parameters.k,
         beta=parameters.beta,
+        crowd=parameters.crowd,
         is_usual=parameters.is_usual,
         gamma=parameters.gamma,
         odds=float(Epsilon.of(epsilon).exponential()[1]),

@@ -18,7 +18,6 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from shoal.arguments import described, missing_of
 from shoal.chance import Chance
-from shoal.counts import Counts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.people import require_unit
 from shoal.data.schema import ROW, Role, Schema
@@ -39,7 +38,6 @@ __all__ = [
     "conjunction",
     "crowd_of",
     "delta_concerns",
-    "granularity_lost",
     "level_ranges",
     "people_of",
     "protected",
@@ -199,29 +197,6 @@ def _require_values(table: Table, schema: Schema) -> None:
 
 def silent(done: int, total: int, what: str) -> None:
     """Reports nothing."""
-
-
-def granularity_lost(
-    records: int, released: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]
-) -> float | None:
-    """The granularity that records have lost together, from 0 to 1.
-
-    None where no column has a level. It is what `measure` finds on the whole table, known here
-    from the number of records and the released rows, by their codes at these levels.
-    """
-    if not trees:
-        return None
-    # A cell loses the share of its column's domain that it covers, all of it if suppressed.
-    raw = float(len(trees) * (records - released.total))
-    for name, tree in trees.items():
-        covered = tree.cover(levels[name])[released.column(name)]
-        raw += float(covered @ released.count) / tree.leaves
-    input_itself = records * sum(1 / tree.leaves for tree in trees.values())
-    span = len(trees) * records - input_itself
-    if span <= 0:
-        # The input has nothing that could be lost, but for its records.
-        return float(records > 0 and not released.total)
-    return min(max((raw - input_itself) / span, 0.0), 1.0)
 
 
 # What several methods ask for

@@ -1,14 +1,15 @@
 """Noisy counts (after Li and Li), and k-DGS: every distinct row with a count.
 
-Rows are generalised to levels that do not depend on the data. `noisy` draws the counts, with
-bounded noise or by the printed matrix; `Columns` uses it too. Uses `privacy.sharing` and `chance`.
+Rows are generalised to levels that do not depend on the data, or that were paid for: chosen by a
+search (`searching`), or by region (`refining`). `noisy` draws the counts, with bounded noise or by
+the printed matrix; `Columns` uses it too. Uses `privacy.sharing` and `chance`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,16 +22,12 @@ from shoal.data.schema import Schema
 from shoal.data.tables import Table
 from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed
 from shoal.exact.epsilon import Epsilon
-from shoal.exact.numbers import Exact, whole
+from shoal.exact.numbers import Exact, fraction, printed, whole
 from shoal.methods.entry import Entry
-from shoal.methods.method import (
-    Job,
-    Progress,
-    begin,
-    delta_concerns,
-    granularity_lost,
-    require_bound,
-)
+from shoal.methods.method import Job, Progress, begin, delta_concerns, require_bound
+from shoal.methods.refining import RefiningBudget
+from shoal.methods.searching import SCORES, Candidates, LevelSearch, candidates, require_score
+from shoal.methods.showing import Shown, at_node, counted_at
 from shoal.privacy.bounded import BITS, BoundedCountParameters
 from shoal.privacy.calculus import Definition, definition_of, delta_of, per_row
 from shoal.privacy.noise import ONE, NoisyCountParameters, noise_scale
@@ -52,6 +49,15 @@ __all__ = ["KDGS", "NoisyCounts", "derived_of", "fixed", "noisy"]
 LARGEST = 10_000_000
 """Rows of the largest declared domain in which each row gets a count."""
 
+Levels = Mapping[str, int] | Literal["search", "tree"]
+"""Levels that are given, or how they are chosen."""
+
+SPLIT = {"search": Fraction(9, 10), "tree": Fraction(7, 10)}
+"""The share of ε for the counts unless another is given; the rest chooses levels (measured)."""
+
+SMALLEST_SHARE = Fraction(1, 10**12)
+"""An ε below which a choice of levels would be blind."""
+
 FEWEST: dict[Noise, int] = {"bounded": 1, "printed": 10}
 """How many records must share a row unless another number is given; the paper's is 10."""
 
@@ -67,17 +73,26 @@ class NoisyCounts:
     k.
 
     epsilon, delta: the promise; ε may be "ln(2)"
-    k: how many records must share a row, at least; semantic k-anonymity is promised for 2 or more.
-        Unless given it is 1 with bounded noise, and 10 with the printed one
+    k: how many records must share a row, at least; semantic k-anonymity is promised for 2 or more
+        where levels are given. Unless given it is 1 with bounded noise, and 10 with the printed one
     definition: "standard", what (ε, δ) usually means, or "probabilistic", as in the paper, which
         releases less and takes the printed noise
-    levels: for columns with a hierarchy the level that they are generalised to, chosen without
-        looking at the rows
+    levels: "search", one choice among all nodes of the lattice; "tree", which refines regions with
+        many records further than others, so that a column has values of several levels; or the
+        level of every column with a hierarchy, chosen without looking at the rows, 0 where a
+        column is not named. Unless given it is "search", and level 0 without a δ
     unit: the identifying column that says whose rows belong together; each person gives at most
         `rows` of them
     counts: release each distinct row once, with a column `count`, instead of repeating it
     noise: "bounded", one noise for what is released and for its count, or "printed", the matrix of
         the paper, which releases less; without a δ there is one noise only
+    split: the share of ε for the counts, where levels are chosen; 9/10 with a search, and 7/10 with
+        a tree unless given
+    score: what a good release is, for a search: granularity, intensity, discernibility, entropy,
+        groups or classification
+    importance: how much columns count in the choice of levels; 1 if not named
+    floor, ceiling: bounds on the levels that are chosen
+    classes: columns to be predicted, for the score "classification"
 
     >>> from shoal import demo
     >>> people = demo.table()
@@ -91,11 +106,17 @@ class NoisyCounts:
     delta: Fraction
     k: int | None
     definition: Definition
-    levels: Mapping[str, int] | None
+    levels: Levels
     unit: str | None
     rows: int
     counts: bool
     noise: Noise
+    split: Fraction | None
+    score: str
+    importance: Mapping[str, Fraction]
+    floor: Mapping[str, int]
+    ceiling: Mapping[str, int]
+    classes: tuple[str, ...]
 
     name: ClassVar[str] = "noisy-counts"
 
@@ -105,11 +126,17 @@ class NoisyCounts:
         delta: Exact,
         k: int | None = None,
         definition: Definition = "standard",
-        levels: Mapping[str, int] | None = None,
+        levels: Levels | None = None,
         unit: str | None = None,
         rows: int = 1,
         counts: bool = False,
         noise: Noise = "bounded",
+        split: Exact | None = None,
+        score: str = "granularity",
+        importance: Mapping[str, Exact] | None = None,
+        floor: Mapping[str, int] | None = None,
+        ceiling: Mapping[str, int] | None = None,
+        classes: Sequence[str] = (),
     ) -> None:
         exact = delta_of(delta, zero=True)
         if not exact and k is not None:
@@ -117,6 +144,14 @@ class NoisyCounts:
                 "with a `delta` of 0 every row of the domain gets a count, so there is no k",
                 "leave out `k`",
             )
+        if levels is None:
+            levels = "search" if exact else {}
+        if split is not None:
+            split = fraction(split, "split", 0, 1, above=True, below=True)
+        weights = {
+            name: fraction(weight, f"importance of {name!r}", 0)
+            for name, weight in (importance or {}).items()
+        }
         least: int | None = None
         if exact:
             least = FEWEST[noise_named(noise)] if k is None else whole(k, "k")
@@ -131,22 +166,62 @@ class NoisyCounts:
             rows=whole(rows, "rows"),
             counts=counts,
             noise=noise_named(noise),
+            split=split,
+            score=score,
+            importance=weights,
+            floor=dict(floor or {}),
+            ceiling=dict(ceiling or {}),
+            classes=tuple(classes),
         )
+        self._require_choice()
         # Without a δ both definitions are the same, and no noise is cut off.
         if exact:
             require_definition(self.definition, self.noise)
         require_bound(unit, self.rows, self.definition if exact else "standard")
 
+    def _require_choice(self) -> None:
+        """ParameterError if what is said of the choice of levels does not go together."""
+        if isinstance(self.levels, str):
+            if self.levels not in SPLIT:
+                raise ParameterError(
+                    f"is {self.levels!r}",
+                    "it takes levels by column, 'search' or 'tree'",
+                    option="levels",
+                )
+            if not self.delta:
+                raise ParameterError(
+                    "with a `delta` of 0 levels are not chosen", "give `levels` by column"
+                )
+            require_score(self.score, self.classes)
+            if self.levels == "tree" and self.score != "granularity":
+                raise ParameterError(
+                    "is 'granularity' where a tree is grown: it knows no other", option="score"
+                )
+            return
+        given = {
+            "split": self.split is not None,
+            "importance": self.importance,
+            "floor": self.floor,
+            "ceiling": self.ceiling,
+            "classes": self.classes,
+        }
+        if unused := [name for name, value in given.items() if value]:
+            raise ParameterError(
+                f"are given, so nothing is chosen by {listed(unused)}",
+                "leave these out, or ask for 'search' or 'tree'",
+                option="levels",
+            )
+
     def promise(self, schema: Schema) -> DifferentialPrivacy:
         """(ε, δ) under the definition, for one row or one person.
 
-        For one row and a k of at least 2, semantic k-anonymity too.
+        For one row, a k of at least 2 and levels that are not chosen, semantic k-anonymity too.
         """
-        self._noise()  # what cannot be released is refused before a ledger counts it
+        plan = self.plan(schema)  # what cannot be released is refused before a ledger counts it
         schema.require_unit(self.unit)
         schema.require_declared()
-        trees, _ = fixed(schema, self.levels)
         if self.k is None:
+            trees, _ = fixed(schema, _given(self.levels))
             if missing := [name for name in schema.released if name not in trees]:
                 raise HierarchyError(
                     "with a delta of 0 every row of a declared domain gets a count, and "
@@ -156,7 +231,9 @@ class NoisyCounts:
             self._domain(schema)
         if self.counts:
             _require_no_count(schema)
-        semantic = self.k if self.unit is None and self.k != 1 else None
+        # Levels that were chosen depend on rows that fewer than k records share.
+        fixed_levels = plan.choosing is None
+        semantic = self.k if fixed_levels and self.unit is None and self.k != 1 else None
         return DifferentialPrivacy(
             self.epsilon, self.delta, self.definition, self.unit or "row", semantic
         )
@@ -166,18 +243,47 @@ class NoisyCounts:
 
         None without a δ.
         """
-        return self._noise().half
+        return self.plan(schema).noise.half
+
+    def searched(self, schema: Schema) -> Mapping[str, range] | None:
+        """The levels that are chosen from, of all columns with a hierarchy."""
+        nodes = self.plan(schema).candidates
+        return None if nodes is None else nodes.ranges
+
+    def plan(self, schema: Schema) -> "CountPlan":
+        """How a table with this schema will be released."""
+        epsilon, delta = self._row()
+        if not isinstance(self.levels, str):
+            fixed(schema, self.levels)
+            return CountPlan(self._noise(epsilon, delta))
+        trees = {
+            name: schema.public(name) for name in schema.released if name in schema.hierarchies
+        }
+        nodes = candidates(
+            schema.released, trees, self.floor, self.ceiling, self.importance, self.classes
+        )
+        if nodes.size == 1:
+            return CountPlan(self._noise(epsilon, delta), nodes)
+        split = self.split or SPLIT[self.levels]
+        choosing = epsilon * (1 - split)
+        if choosing.bounds()[0] < SMALLEST_SHARE:
+            raise ParameterError(
+                f"a `split` of {printed(split)} leaves nothing for a search",
+                "give a smaller one, or `levels`",
+            )
+        tree = RefiningBudget(nodes, choosing) if self.levels == "tree" else None
+        return CountPlan(self._noise(epsilon * split, delta), nodes, choosing, tree)
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """The rows drawn with the counts drawn, in the order of their values."""
         job = begin(self, table, chance, progress)
-        job.progress(0, 2, "counting rows")
-        trees, levels = fixed(job.schema, self.levels)
-        rows = job.table.count(job.schema.released, levels)
-        job.progress(1, 2, "drawing counts")
-        noise = self._noise()
+        job.progress(0, 3, "counting rows")
+        plan = self.plan(job.schema)
+        chosen = self._chosen(plan, job)
+        job.progress(2, 3, "drawing counts")
+        rows, noise = chosen.shown.rows, plan.noise
         if noise.parameters is None:
             scale = noise_scale(noise.epsilon)
             drawn = _everywhere(rows, self._domain(job.schema), scale, job.chance)
@@ -186,36 +292,75 @@ class NoisyCounts:
             drawn = replace(rows, count=noisy(rows.count, noise.parameters, job.chance))
             kept = replace(rows, count=np.minimum(rows.count, drawn.count))
             shown = int(rows.count[drawn.count > 0].sum())
-        released = drawn.where(drawn.count > 0)
-        epsilon, delta = self._row()
+        released = replace(chosen.shown, rows=drawn.where(drawn.count > 0))
         certificate = certify(
             job.table,
             self,
             job.promise,
             job.chance,
-            levels=levels,
-            derived={
-                "epsilon": epsilon,
-                "delta": delta,
-                "definition": self.definition,
-                "rows": self.rows,
-                "k": self.k,
-                **noise.derived(),
-            },
+            levels=chosen.levels,
+            derived={**self._derived(plan), "tree": chosen.tree},
             counted=self.counts,
         )
-        result = laid_out(job.table, levels, released, self.counts)
-        job.progress(2, 2, "drawing counts")
+        result = lay_out(job.table, released.labels, released.rows, counts=self.counts)
+        job.progress(3, 3, "drawing counts")
         facts = KeptFacts(
             records=job.rows,
             suppressed=job.rows - shown,
-            kept=released.total,
-            groups=released.over(grouping(job.table)).distinct,
+            kept=released.rows.total,
+            groups=released.rows.over(grouping(job.table)).distinct,
             crowd=noise.half,
-            loss=_loss(job, rows, kept, trees, levels),
+            loss=_loss(job, rows.total, replace(chosen.shown, rows=kept)),
             concerns=delta_concerns(self.delta, job.rows),
         )
         return Release(result, certificate, facts)
+
+    def _chosen(self, plan: "CountPlan", job: Job) -> "_Chosen":
+        """The rows at the levels that are given, searched for, or those of a tree."""
+        released = job.schema.released
+        if plan.candidates is None:
+            trees, levels = fixed(job.schema, _given(self.levels))
+            return _Chosen(counted_at(job.table.count(released, levels), trees, levels), levels)
+        counts = job.table.count(released)
+        job.progress(1, 3, "choosing levels")
+        if plan.tree is not None:
+            order = plan.tree.order(counts, job.chance)
+            tree = plan.tree.grown(counts, order, plan.noise.half or 1, job.chance)
+            return _Chosen(tree.shown(), plan.tree.levels, tree.derived())
+        found = self._searched(plan, plan.candidates, counts, job)
+        return _Chosen(at_node(counts, plan.candidates.hierarchies, found), found)
+
+    def _searched(
+        self, plan: "CountPlan", nodes: Candidates, counts: Counts, job: Job
+    ) -> Mapping[str, int]:
+        if plan.choosing is None:
+            return nodes.levels(nodes.low)
+        search = LevelSearch(nodes, SCORES[self.score], plan.choosing)
+        about = search.records(counts, job.chance)
+
+        def searching(done: int, total: int) -> None:
+            # The second of three parts.
+            job.progress(total + done, 3 * total, "choosing levels")
+
+        half = plan.noise.half or 1
+        return nodes.levels(search.node(counts, half, Fraction(1), about, job.chance, searching))
+
+    def _derived(self, plan: "CountPlan") -> dict[str, Any]:
+        """What follows from the parameters, for the certificate."""
+        epsilon, delta = self._row()
+        tree = plan.tree
+        return {
+            "epsilon": epsilon,
+            "delta": delta,
+            "definition": self.definition,
+            "rows": self.rows,
+            "k": self.k,
+            "epsilon_counts": plan.noise.epsilon,
+            "epsilon_search": plan.choosing,
+            "epsilon_order": None if tree is None else tree.epsilon_order,
+            "epsilon_tree": None if tree is None else tree.epsilon_tree,
+            **plan.noise.derived(),
+        }
 
     def _row(self) -> tuple[Epsilon, Fraction]:
         """The share of the promise that one row has."""
@@ -223,8 +368,7 @@ class NoisyCounts:
             return self.epsilon * Fraction(1, self.rows), Fraction(0)
         return per_row(self.epsilon, self.delta, self.rows)
 
-    def _noise(self) -> "_Noise":
-        epsilon, delta = self._row()
+    def _noise(self, epsilon: Epsilon, delta: Fraction) -> "_Noise":
         if self.k is None:
             noise_scale(epsilon)  # what cannot be drawn is refused
             return _Noise(epsilon, None)
@@ -233,7 +377,7 @@ class NoisyCounts:
 
     def _domain(self, schema: Schema) -> tuple[int, ...]:
         """How many values each column has in the declared domain."""
-        trees, levels = fixed(schema, self.levels)
+        trees, levels = fixed(schema, _given(self.levels))
         cards = tuple(trees[name].cardinality(levels[name]) for name in schema.released)
         cells = prod(cards)
         if cells > LARGEST:
@@ -243,6 +387,31 @@ class NoisyCounts:
                 "give higher `levels`, or a `delta`",
             )
         return cards
+
+
+@dataclass(frozen=True, eq=False)
+class CountPlan:
+    """How a table will be released, by the parameters and the schema alone.
+
+    noise: the noise of the counts
+    candidates: the levels to choose from; None if they are given
+    choosing: the ε of that choice; None if there is only one candidate
+    tree: what grows a tree for that ε; None if one node is searched for
+    """
+
+    noise: "_Noise"
+    candidates: Candidates | None = None
+    choosing: Epsilon | None = None
+    tree: RefiningBudget | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Chosen:
+    """The rows as they will be shown, and at which levels, for the certificate."""
+
+    shown: Shown
+    levels: Mapping[str, int]
+    tree: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -333,34 +502,30 @@ class KDGS:
         job.progress(0, 1, "counting rows")
         trees, levels = fixed(job.schema, self.levels)
         rows = job.table.count(job.schema.released, levels)
-        released = rows.where(rows.count >= self.k)
+        released = counted_at(rows.where(rows.count >= self.k), trees, levels)
         certificate = certify(
             job.table, self, job.promise, job.chance, levels=levels, counted=self.counts
         )
-        result = laid_out(job.table, levels, released, self.counts)
+        kept = released.rows
+        result = lay_out(job.table, released.labels, kept, counts=self.counts)
         job.progress(1, 1, "counting rows")
         facts = KeptFacts(
             records=job.table.rows,
-            suppressed=job.table.rows - released.total,
-            kept=released.total,
-            groups=released.over(grouping(job.table)).distinct,
+            suppressed=job.table.rows - kept.total,
+            kept=kept.total,
+            groups=kept.over(grouping(job.table)).distinct,
             crowd=self.k,
-            loss=_loss(job, rows, released, trees, levels),
+            loss=_loss(job, rows.total, released),
         )
         return Release(result, certificate, facts)
 
 
-def _loss(
-    job: Job,
-    rows: Counts,
-    kept: Counts,
-    trees: Mapping[str, Hierarchy],
-    levels: Mapping[str, int],
-) -> float | None:
+def _loss(job: Job, records: int, kept: Shown) -> float | None:
     """The granularity lost; None if a quasi-identifying column has no hierarchy."""
+    trees = {name: job.schema.hierarchies[name] for name in kept.texts}
     if any(name not in trees for name in job.table.quasi):
         return None
-    return granularity_lost(rows.total, kept, trees, levels)
+    return kept.lost(records, trees)
 
 
 def noisy(
@@ -443,24 +608,22 @@ def fixed(
     return trees, at
 
 
-def laid_out(table: Table, levels: Mapping[str, int], rows: Counts, counts: bool) -> Any:
-    """The released rows, repeated or with their counts."""
-    labels = {
-        name: (table.hierarchy(name).labels[level], rows.column(name))
-        for name, level in levels.items()
-    }
-    return lay_out(table, labels, rows, counts=counts)
+def _given(levels: Levels) -> Mapping[str, int]:
+    """Levels that are given by column; none where they are chosen."""
+    return {} if isinstance(levels, str) else levels
 
 
 ENTRY = Entry(
     method=NoisyCounts,
-    summary="frequent rows with noisy counts, at levels you give",
+    summary="frequent rows with noisy counts: differential privacy that keeps most",
     draft=(
         'epsilon = "?"  # how much one row may matter',
         'delta = "?"  # the chance that this fails; shoal explain --counts 1',
         "k = 1  # how many records must share a row, at least",
-        'noise = "bounded"  # or printed: the paper\'s, releases fewer rows',
-        "levels = {}  # such as { NAME = 2 }; 0 for columns not named",
+        'levels = "tree"  # dense regions finer; or "search" for one level per column, or levels',
+        "# importance = { NAME = 3 }  # columns that count more in the choice of levels than 1",
+        "# ceiling = { NAME = 2 }  # the highest level that a column may be released at",
+        "# More options (noise, counts, floor, split, unit, …): docs/recipes.md",
     ),
     truthful=False,
     subset=True,

@@ -31,6 +31,9 @@ _BITS = 192
 _DIGITS = 80
 """Of the enclosure of e^ε: more than these bits."""
 
+ALWAYS_LARGE_ENOUGH = "1e-28"
+"""A δ for which there is a law for each ε; how far below one exists depends on ε."""
+
 
 @dataclass(frozen=True)
 class BoundedCountParameters:
@@ -46,7 +49,7 @@ class BoundedCountParameters:
     @cached_property
     def weights(self) -> tuple[int, ...]:
         """p_0, p_1, …, p_b: the probabilities of z = 0, ±1, …, ±b, in multiples of 1 / ONE."""
-        return _weights(self.epsilon, floor(self.delta * ONE))
+        return _weights(self.epsilon, self.delta)
 
     @property
     def bound(self) -> int:
@@ -109,37 +112,46 @@ def bounded_count_parameters(
             option="k",
             given=str(fewest),
         )
-    failing = delta_of(delta)
-    if failing * ONE < 1:
-        raise ParameterError(
-            f"with a delta of {float(failing):g} for a count nothing would be released",
-            "give 1e-30 or more",
-        )
-    return BoundedCountParameters(exact, failing, fewest)
+    parameters = BoundedCountParameters(exact, delta_of(delta), fewest)
+    _ = parameters.weights  # raises now, not later, where there is no such law
+    return parameters
 
 
 @lru_cache(maxsize=64)
-def _weights(epsilon: Epsilon, failing: int) -> tuple[int, ...]:
+def _weights(epsilon: Epsilon, delta: Fraction) -> tuple[int, ...]:
     """The law of the narrowest noise whose steps lose no more than δ together.
 
     A step from z + 1 to z loses p_z − e^ε·p_{z+1}. All of δ is lost at the two outermost steps, in
     the parts `last` and δ − `last`, so that the probabilities add up to 1.
+
+    ParameterError if δ is so small that rounding spoils the law.
     """
+    failing = floor(delta * ONE)
     low, _ = epsilon.exponential(_DIGITS)
     factor = floor(low * (1 << _BITS))
+    if failing * factor >> _BITS == failing:  # probabilities would never grow
+        raise _too_small(delta)
     bound = _bound(factor, failing)
     # The sum of all probabilities is linear in `last`, but for rounding.
     least = _total(_tail(factor, bound, 0, failing))
     most = _total(_tail(factor, bound, failing, failing))
     last = failing * (ONE - least) // (most - least)
-    slack = 1
     weights = _tail(factor, bound, last, failing)
-    while _total(weights) < ONE:
-        last = min(last + slack, failing)
-        slack *= 2
+    while (missing := ONE - _total(weights)) > 0:
+        last = min(last + 1 + failing * missing // (most - least), failing)
         weights = _tail(factor, bound, last, failing)
     # What is above 1 is taken from the middle, where it makes a step smaller.
-    return (weights[0] - (_total(weights) - ONE), *weights[1:])
+    middle = weights[0] - (_total(weights) - ONE)
+    if middle < weights[1]:
+        raise _too_small(delta)
+    return (middle, *weights[1:])
+
+
+def _too_small(delta: Fraction) -> ParameterError:
+    return ParameterError(
+        f"a delta of {float(delta):g} is too small for a count",
+        f"give {ALWAYS_LARGE_ENOUGH} or more",
+    )
 
 
 def _bound(factor: int, failing: int) -> int:

@@ -96,6 +96,11 @@ class SafePubParameters:
     beta: Fraction
 
     @property
+    def crowd(self) -> int:
+        """About how many records must share a row to make its release more likely than not."""
+        return ceil(self.k / self.beta)
+
+    @property
     def gamma(self) -> Fraction:
         """1 − (1 − β)e^−ε, rounded down.
 
@@ -161,17 +166,21 @@ def chosen_parameters(
     exact, failing, meant = Epsilon.of(epsilon), delta_of(delta), definition_of(definition)
     usual = safepub_parameters(exact, failing, meant)
     best, most = usual, _expected(usual, records)
+    before = None
     for step in range(1, _STEPS):
         beta = Fraction(step, _STEPS)
-        if meant != "standard" and beta > usual.beta:
+        if beta > usual.beta and meant != "standard":
             break
         parameters = _parameters(exact, failing, meant, beta)
         kept = _expected(parameters, records)
         if kept >= most:
             best, most = parameters, kept
-        elif beta > usual.beta:
-            # Beyond its peak the expectation falls, and k takes ever longer to find.
+        # Just above 1 − e^−ε, k leaps. Beyond the next peak the expectation only falls, and k takes
+        # ever longer to find.
+        if before is not None and kept < before:
             break
+        if beta > usual.beta:
+            before = kept
     return best
 
 

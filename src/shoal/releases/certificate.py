@@ -20,7 +20,7 @@ from shoal.data.kinds import Kind
 from shoal.data.tables import Role, Table
 from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
-from shoal.exact.numbers import printed
+from shoal.exact.numbers import short
 from shoal.privacy.models import MODELS, DeltaPresence
 from shoal.privacy.promises import Promise
 from shoal.releases.layout import COUNT, released
@@ -38,6 +38,9 @@ DOCUMENT = DocumentKind(
 
 _LONG = 20
 """Characters of a number above which it is rounded for people, with the exact one beside it."""
+
+_NONE = "none"
+"""A parameter that has no value, in words."""
 
 _WIDTH = 80
 """Characters of a line of the certificate for people."""
@@ -102,10 +105,7 @@ class Certificate:
         yield "Promise", [self.statement]
         yield "Not protected", [f"- {line}" for line in self.unprotected]
         yield "Levels", [_in_words(self.levels)] if self.levels else []
-        yield (
-            "Parameters",
-            [f"{name} = {_in_words(value)}" for name, value in self.parameters.items()],
-        )
+        yield "Parameters", list(_given(self.parameters))
         derived = [
             f"{name.replace('_', ' ')} = {_in_words(value)}"
             for name, value in self.derived.items()
@@ -200,6 +200,19 @@ def _plain_fields(value: Any) -> dict[str, Any]:
     return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
 
 
+def _given(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """The parameters, one per entry, and those that have no value together in the last one."""
+    empty = []
+    for name, value in parameters.items():
+        words = _in_words(value)
+        if words == _NONE:
+            empty.append(name)
+        else:
+            yield f"{name} = {words}"
+    if empty:
+        yield f"not given: {', '.join(empty)}"
+
+
 def _in_words(value: object) -> str:
     """A parameter of a certificate for people.
 
@@ -217,11 +230,11 @@ def _in_words(value: object) -> str:
         case bool():
             return "yes" if value else "no"
         case None | list() | tuple() | Mapping() | str() if not value:
-            return "none"
+            return _NONE
         case str() if re.fullmatch(r"-?[0-9]+/[1-9][0-9]*", value):
             exact = Fraction(value)
-            short = printed(exact)
-            return short if len(short) <= _LONG else f"{float(exact):.6g}, exactly {value}"
+            text = short(exact)
+            return text if len(text) <= _LONG else f"{float(exact):.6g}, exactly {value}"
         case list() | tuple():
             return ", ".join(map(_item, value))
         case {"is": name, **given}:

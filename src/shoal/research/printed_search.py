@@ -19,8 +19,9 @@ from shoal.data.tables import Table
 from shoal.errors import ParameterError
 from shoal.lattice import Node
 from shoal.lattice.rollup import Cells, Floats, Rollup
-from shoal.methods.safepub import SafePub, drawn
-from shoal.methods.safepub.scores import Candidates
+from shoal.methods.safepub import SafePub
+from shoal.methods.searching.scores import Candidates
+from shoal.methods.searching.search import drawn
 
 __all__ = ["HardScores", "PrintedWalk", "printed_sensitivity", "printed_walk", "study_printed"]
 

@@ -54,7 +54,7 @@ class LimitPoint:
     """A table in buckets under limits eased by θ, as a solver finds them.
 
     `gap` is by how much of the loss other buckets may be better, at most, where that is known.
-    `refused` says why there are no buckets, where there are none.
+    `refused` is the reason where there are no buckets.
     """
 
     theta: Fraction

@@ -75,7 +75,7 @@ class Outlook:
     low, high: bounds of the share of possible tables with which every limit holds afterwards; the
         same where all outcomes were counted
     outcomes: all of them, or those that were drawn
-    reason: why there are no candidates, where there are none
+    reason: why there are no candidates; empty if there are some
     """
 
     people: tuple[int, ...]

@@ -40,7 +40,7 @@ def _forgeries() -> dict[str, tuple[Method, Change, str]]:
         half,
     )
     forgeries["no domain"] = (
-        NoisyCounts(1, 0),
+        NoisyCounts(1, 0, levels={}),
         lambda paper: paper["levels"].pop("sex"),
         "a declared domain",
     )

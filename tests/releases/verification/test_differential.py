@@ -17,9 +17,9 @@ from shoal.releases.verification.numbers import StatedEpsilon
 from tests.releases.verification.forging import Change, Content, both, faults, people, put
 
 METHODS = {
-    "rows": NoisyCounts(2, "1e-4", 5, "probabilistic", noise="printed"),
-    "standard": NoisyCounts(2, "1e-4", k=5, definition="standard"),
-    "people": NoisyCounts(4, "1e-4", k=5, definition="standard", unit="who", rows=2),
+    "rows": NoisyCounts(2, "1e-4", 5, "probabilistic", noise="printed", levels={}),
+    "standard": NoisyCounts(2, "1e-4", k=5, definition="standard", levels={}),
+    "people": NoisyCounts(4, "1e-4", k=5, definition="standard", unit="who", rows=2, levels={}),
 }
 
 

@@ -1,6 +1,6 @@
-"""Growing the tree: which box every distinct row ends in, at which levels.
+"""Growing the tree: which box every distinct row ends in, after which number of steps.
 
-Uses `privacy.refining` and `chance`.
+Uses `privacy.refining` and `chance`; `tree` uses it.
 """
 
 from collections.abc import Sequence
@@ -10,49 +10,79 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts import Counts
+from shoal.counts import Counts, ranks
 from shoal.data.hierarchy.tree import Hierarchy
-from shoal.methods.refining.order import RefiningStep
+from shoal.methods.refining.order import Refinable, RefiningStep
 from shoal.privacy.refining import RefiningParameters
 
-__all__ = ["Boxes", "exceed", "grow"]
+__all__ = ["Boxes", "chain", "exceed", "grow"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
+_DENSE = 4
+"""Possible parts per row up to which an array of all of them costs less than sorting the rows."""
+
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """A partition of distinct rows into boxes of the domain, each with its levels.
+    """A partition of distinct rows into boxes of the domain, each refined by some of the steps.
 
-    `box[i]` is the box of distinct row i, and `levels[b, j]` the level of column j in box b. Boxes
-    are nested or disjoint. A record lies in the smallest one around it.
+    `box[i]` is the box of distinct row i, and `depth[b]` the number of steps that box b is refined
+    by; `levels[d]` are the levels of all columns after d steps. Boxes are nested or disjoint. A
+    record lies in the smallest one around it.
     """
 
     box: Ints
+    depth: Ints
     levels: Ints
 
     def sizes(self, rows: Counts) -> Ints:
         """How many records each box has."""
-        return np.bincount(self.box, rows.count, len(self.levels)).astype(np.int64)
+        return np.bincount(self.box, rows.count, len(self.depth)).astype(np.int64)
+
+    def row_levels(self, column: int) -> Ints:
+        """The level of every distinct row in a column."""
+        by_box = self.levels[self.depth, column]
+        return np.asarray(by_box[self.box])
+
+
+def chain(columns: Refinable, steps: Sequence[RefiningStep]) -> Ints:
+    """The levels of all columns after 0, 1, 2, … steps, from the ceilings to the floors."""
+    nodes = [list(columns.high)]
+    for step in steps:
+        node = list(nodes[-1])
+        node[step.column] = step.level
+        nodes.append(node)
+    return np.array(nodes, dtype=np.int64).reshape(len(nodes), len(columns.trees))
 
 
 @dataclass(eq=False)
 class _Growing:
-    """The boxes so far, and which of them every row is in.
+    """The boxes so far.
 
-    Of every box: its levels, how many tests its path has passed, and whether it is still refined.
+    box: the box of every distinct row
+    depth: by how many steps each box is refined
+    active: the rows of boxes that are still refined
+    place: which of these boxes each active row is in
+    passed: how many tests the path to each of them has passed
     """
 
     box: Ints
-    levels: Ints
+    depth: list[Ints]
+    active: Ints
+    place: Ints
     passed: Ints
-    is_open: Bools
+
+    @property
+    def number(self) -> int:
+        """How many boxes there are so far."""
+        return sum(map(len, self.depth))
 
 
 def grow(
     rows: Counts,
-    trees: Sequence[Hierarchy],
+    columns: Refinable,
     steps: Sequence[RefiningStep],
     parameters: RefiningParameters,
     threshold: int,
@@ -60,20 +90,28 @@ def grow(
 ) -> Boxes:
     """Refine boxes step by step; what fails a test stays behind in the box it came from.
 
-    `rows` has the leaves of the columns of `trees`. Each step refines one column by one level, from
-    the top. Parts without records are not tested: nothing would be released of them.
+    `rows` has the leaves of the columns. The first boxes are the cells of the domain at the
+    ceilings. Each step refines one column by one level. Parts without records are not tested:
+    nothing would be released of them.
     """
-    top = [[step.level + 1 for step in steps if step.column == j][:1] for j in range(len(trees))]
-    levels = [first[0] if first else 0 for first in top]
+    tops = list(zip(columns.trees, columns.high, rows.codes, strict=True))
+    cells = [tree.maps[level][codes] for tree, level, codes in tops]
+    first = ranks(cells, [tree.cardinality(level) for tree, level, _ in tops]).astype(np.int64)
+    boxes = int(first.max(initial=-1)) + 1
     state = _Growing(
-        box=np.zeros(rows.distinct, dtype=np.int64),
-        levels=np.array([levels], dtype=np.int64),
-        passed=np.zeros(1, dtype=np.int64),
-        is_open=np.ones(1, dtype=np.bool_),
+        box=first,
+        depth=[np.zeros(boxes, dtype=np.int64)],
+        active=np.arange(rows.distinct),
+        place=first.copy(),
+        passed=np.zeros(boxes, dtype=np.int64),
     )
-    for step in steps:
-        _refine(state, rows, trees[step.column], step, parameters, threshold, chance)
-    return _compact(state)
+    for done, step in enumerate(steps, 1):
+        _refine(state, rows, columns.trees[step.column], step, parameters, threshold, chance)
+        state.depth.append(np.full(len(state.passed), done, dtype=np.int64))
+    # Only the boxes that rows have ended in are of interest.
+    depth = np.concatenate(state.depth)
+    left, box = np.unique(state.box, return_inverse=True)
+    return Boxes(box.astype(np.int64), depth[left], chain(columns, steps))
 
 
 def _refine(
@@ -85,39 +123,43 @@ def _refine(
     threshold: int,
     chance: Chance,
 ) -> None:
-    """Test the parts of all open boxes; those that pass become boxes of their own."""
-    active = np.flatnonzero(state.is_open[state.box])
-    leaves = rows.codes[step.column][active]
-    value = tree.maps[step.level][leaves].astype(np.int64)
+    """Test the parts of all boxes that are still refined; those that pass become such boxes.
+
+    The others of a box stay in it, and it is not refined any more.
+    """
+    values = tree.cardinality(step.level)
+    leaves = rows.codes[step.column][state.active]
     # A part is a box and one of the finer values of the column.
-    key = state.box[active] * tree.cardinality(step.level) + value
-    parts, first, part = np.unique(key, return_index=True, return_inverse=True)
-    size = np.bincount(part, rows.count[active], len(parts)).astype(np.int64)
-    box = state.box[active[first]]
+    key = state.place * values + tree.maps[step.level][leaves]
+    parts, part = _numbered(key, len(state.passed) * values)
+    size = np.bincount(part, rows.count[state.active], len(parts)).astype(np.int64)
+    passed = state.passed[parts // values]
 
     # A value with one finer value is refined without a test: everybody knows what comes out.
-    alone = _alone(tree, step.level)[tree.maps[step.level + 1][leaves[first]]]
+    alone = _alone(tree, step.level)[parts % values]
     tested = np.flatnonzero(~alone)
-    biased = size[tested] - state.passed[box[tested]] * parameters.bias
+    biased = size[tested] - passed[tested] * parameters.bias
     score = np.maximum(biased, threshold - parameters.cut)
     passes = alone.copy()
     passes[tested] = exceed(score - threshold, parameters, chance)
 
-    # The others of a box stay in it, and are not refined any more.
-    failed = np.unique(box[~passes])
-    state.is_open[failed] = False
-    fresh = np.flatnonzero(passes)
-    number = np.full(len(parts), -1, dtype=np.int64)
-    number[fresh] = len(state.levels) + np.arange(len(fresh))
-    moved = number[part] >= 0
-    state.box[active[moved]] = number[part[moved]]
+    fresh = np.cumsum(passes) - 1
+    moved = passes[part]
+    place = fresh[part[moved]]
+    active = state.active[moved]
+    state.box[active] = state.number + place
+    state.active, state.place = active, place
+    state.passed = (passed + ~alone)[passes]
 
-    levels = state.levels[box[fresh]]
-    levels[:, step.column] = step.level
-    state.levels = np.concatenate([state.levels, levels])
-    passed = state.passed[box[fresh]] + ~alone[fresh]
-    state.passed = np.concatenate([state.passed, passed])
-    state.is_open = np.concatenate([state.is_open, np.ones(len(fresh), dtype=np.bool_)])
+
+def _numbered(key: Ints, cells: int) -> tuple[Ints, Ints]:
+    """The distinct keys in their order, and the number of every key among them."""
+    if cells > _DENSE * len(key):
+        return np.unique(key, return_inverse=True)
+    present = np.zeros(cells, dtype=np.bool_)
+    present[key] = True
+    number = np.cumsum(present) - 1
+    return np.flatnonzero(present), number[key]
 
 
 def exceed(above: Ints, parameters: RefiningParameters, chance: Chance) -> Bools:
@@ -127,13 +169,8 @@ def exceed(above: Ints, parameters: RefiningParameters, chance: Chance) -> Bools
 
 
 def _alone(tree: Hierarchy, level: int) -> Bools:
-    """Of every value of the next level, whether it has a single finer value."""
-    pairs = np.unique(np.stack([tree.maps[level + 1], tree.maps[level]]), axis=1)
-    finer = np.bincount(pairs[0], minlength=tree.cardinality(level + 1))
-    return np.asarray(finer == 1)
-
-
-def _compact(state: _Growing) -> Boxes:
-    """Only the boxes that rows have ended in."""
-    left, box = np.unique(state.box, return_inverse=True)
-    return Boxes(box.astype(np.int64), state.levels[left])
+    """Of every value, whether it is the only finer one of its value at the next level."""
+    coarser = np.zeros(tree.cardinality(level), dtype=np.int64)
+    coarser[tree.maps[level]] = tree.maps[level + 1]
+    finer = np.bincount(coarser, minlength=tree.cardinality(level + 1))
+    return np.asarray(finer[coarser] == 1)

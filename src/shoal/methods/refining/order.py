@@ -1,13 +1,15 @@
-"""Which column is refined next: an order of steps from the top of the lattice to its bottom.
+"""Which column is refined next: an order of steps from the ceilings of columns to their floors.
 
 A step is worth what it adds to the granularity of a value, and costs what it adds to the entropy
 of its column, which is by how much it makes boxes smaller. Both need the shares of the leaves:
-equal ones where only the hierarchies are known, or noisy ones that were bought.
+equal ones where only the hierarchies are known, or noisy ones that were bought. Uses `chance`;
+`tree` uses it.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor, log, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +20,15 @@ from shoal.data.hierarchy.tree import Hierarchy
 from shoal.exact.epsilon import Epsilon
 from shoal.privacy.noise import noise_scale
 
-__all__ = ["RefiningStep", "bought_order", "marginals", "public_order"]
+__all__ = ["Refinable", "RefiningOrder", "RefiningStep", "bought_order", "public_order"]
 
 Floats = npt.NDArray[np.float64]
 
 _NOTHING = 1e-9
 """Entropy below which a step costs nothing."""
+
+_ENOUGH = 2
+"""How many crowds a part should have, and how many biases more, to become a box (measured)."""
 
 
 @dataclass(frozen=True)
@@ -34,70 +39,107 @@ class RefiningStep:
     level: int
 
 
-def public_order(
-    trees: Sequence[Hierarchy],
-    low: Sequence[int],
-    high: Sequence[int],
-    importance: Sequence[float] | None = None,
-) -> tuple[RefiningStep, ...]:
+@dataclass(frozen=True, eq=False)
+class Refinable:
+    """The columns that are refined: hierarchies, floors and ceilings, and how much each counts."""
+
+    trees: Sequence[Hierarchy]
+    low: Sequence[int]
+    high: Sequence[int]
+    importance: Sequence[float]
+
+    @classmethod
+    def wholly(cls, trees: Sequence[Hierarchy]) -> "Refinable":
+        """From the roots to the leaves, all columns alike."""
+        nobody = [0] * len(trees)
+        return cls(trees, nobody, [tree.height for tree in trees], [1.0] * len(trees))
+
+    @property
+    def steps(self) -> int:
+        """How many steps lead from the ceilings to the floors."""
+        return sum(self.high) - sum(self.low)
+
+
+@dataclass(frozen=True, eq=False)
+class RefiningOrder:
+    """The steps, and what is known about the numbers of records that they leave together.
+
+    Of records in a table of independent columns, the logarithm of how many share a record's box
+    falls by `fall[i]` on average with the first i + 1 steps, and varies by `spread[i]`.
+    """
+
+    steps: tuple[RefiningStep, ...]
+    fall: tuple[float, ...]
+    spread: tuple[float, ...]
+    records: int
+    """About how many records there are."""
+
+    def threshold(self, crowd: Fraction | int, bias: int) -> int:
+        """The threshold with which boxes are refined as long as enough records share them.
+
+        What is rare falls below the crowd that a release needs sooner than what is typical, and is
+        lost if it is refined too far: so steps are counted that leave enough records of those one
+        standard deviation below the mean.
+        """
+        wanted = _ENOUGH * crowd
+        few = log(max(self.records, 1)) - log(max(wanted, 1))
+        steps = sum(
+            few > fall + spread
+            for fall, spread in zip(self.fall, self.spread, strict=True)
+            if fall > _NOTHING
+        )
+        return floor(wanted) + (_ENOUGH - steps) * bias
+
+
+def public_order(columns: Refinable, records: int = 1) -> RefiningOrder:
     """The order by what is public: all leaves of a column count as equally frequent."""
-    shares = [np.full(tree.leaves, 1 / tree.leaves) for tree in trees]
-    return _order(trees, shares, low, high, importance)
+    shares = [np.full(len(tree.maps[0]), 1 / len(tree.maps[0])) for tree in columns.trees]
+    return _order(columns, shares, records)
 
 
 def bought_order(
-    trees: Sequence[Hierarchy],
-    bought: Sequence[Floats],
-    low: Sequence[int],
-    high: Sequence[int],
-    importance: Sequence[float] | None = None,
-) -> tuple[RefiningStep, ...]:
-    """The order by shares that were bought: `bought[j]` are noisy numbers of records by leaf."""
-    shares = []
-    for tree, numbers in zip(trees, bought, strict=True):
-        positive = np.maximum(numbers, 0.0)
+    rows: Counts, columns: Refinable, epsilon: Epsilon, chance: Chance
+) -> RefiningOrder:
+    """The order by noisy numbers of records by leaf, for every column: together they spend ε.
+
+    `rows` has the leaves of these columns.
+    """
+    scale = noise_scale(epsilon * Fraction(1, max(len(columns.trees), 1)))
+    shares, totals = [], []
+    for codes, tree in zip(rows.codes, columns.trees, strict=True):
+        leaves = len(tree.maps[0])
+        true = np.bincount(codes, rows.count, leaves).astype(np.int64)
+        noisy = true + chance.discrete_laplaces(scale, leaves)
+        positive = np.maximum(noisy, 0).astype(np.float64)
         total = positive.sum()
-        equal = np.full(tree.leaves, 1 / tree.leaves)
-        shares.append(positive / total if total > 0 else equal)
-    return _order(trees, shares, low, high, importance)
+        shares.append(positive / total if total else np.full(leaves, 1 / leaves))
+        totals.append(int(noisy.sum()))
+    about = sum(totals) // max(len(totals), 1)
+    return _order(columns, shares, max(about, 1))
 
 
-def marginals(
-    rows: Counts, trees: Sequence[Hierarchy], epsilon: Epsilon, chance: Chance
-) -> list[Floats]:
-    """Noisy numbers of records by leaf, for every column: together they spend ε."""
-    scale = noise_scale(epsilon * Fraction(1, max(len(trees), 1)))
-    noisy = []
-    for codes, tree in zip(rows.codes, trees, strict=True):
-        true = np.bincount(codes, rows.count, tree.leaves).astype(np.int64)
-        noisy.append((true + chance.discrete_laplaces(scale, tree.leaves)).astype(np.float64))
-    return noisy
-
-
-def _order(
-    trees: Sequence[Hierarchy],
-    shares: Sequence[Floats],
-    low: Sequence[int],
-    high: Sequence[int],
-    importance: Sequence[float] | None,
-) -> tuple[RefiningStep, ...]:
+def _order(columns: Refinable, shares: Sequence[Floats], records: int) -> RefiningOrder:
     """The step of the best worth per cost first, among those that are next in their columns."""
-    weight = [1.0] * len(trees) if importance is None else list(importance)
+    trees = columns.trees
     worth: Mapping[tuple[int, int], float] = {
-        (j, level): weight[j] * _worth(tree, shares[j], level)
+        (j, level): columns.importance[j] * _worth(tree, shares[j], level)
         for j, tree in enumerate(trees)
-        for level in range(low[j], high[j])
+        for level in range(columns.low[j], columns.high[j])
     }
-    levels = list(high)
+    levels = list(columns.high)
+    moments = [_moments(_at(trees[j], shares[j], level)) for j, level in enumerate(levels)]
     steps: list[RefiningStep] = []
-    while True:
-        open_ones = [j for j in range(len(trees)) if levels[j] > low[j]]
-        if not open_ones:
-            return tuple(steps)
+    fall, spread = [], []
+    for _ in range(columns.steps):
+        open_ones = [j for j in range(len(trees)) if levels[j] > columns.low[j]]
         # Ties are decided by the order of columns, which is public.
         best = max(open_ones, key=lambda j: (worth[j, levels[j] - 1], -j))
         levels[best] -= 1
         steps.append(RefiningStep(best, levels[best]))
+        moments[best] = _moments(_at(trees[best], shares[best], levels[best]))
+        fall.append(sum(mean for mean, _ in moments))
+        spread.append(sqrt(sum(variance for _, variance in moments)))
+    return RefiningOrder(tuple(steps), tuple(fall), tuple(spread), records)
 
 
 def _worth(tree: Hierarchy, shares: Floats, level: int) -> float:
@@ -105,13 +147,16 @@ def _worth(tree: Hierarchy, shares: Floats, level: int) -> float:
     coarse, fine = (_at(tree, shares, each) for each in (level + 1, level))
     covered = [tree.cover(each) / tree.leaves for each in (level + 1, level)]
     gain = float((coarse * covered[0]).sum() - (fine * covered[1]).sum())
-    return gain / max(_entropy(fine) - _entropy(coarse), _NOTHING)
+    return gain / max(_moments(fine)[0] - _moments(coarse)[0], _NOTHING)
 
 
 def _at(tree: Hierarchy, shares: Floats, level: int) -> Floats:
     return np.bincount(tree.maps[level], shares, tree.cardinality(level)).astype(np.float64)
 
 
-def _entropy(shares: Floats) -> float:
+def _moments(shares: Floats) -> tuple[float, float]:
+    """Mean and variance of the information of a value: the mean is the entropy."""
     some = shares[shares > 0]
-    return float(-(some * np.log(some)).sum())
+    information = -np.log(some)
+    mean = float(some @ information)
+    return mean, max(float(some @ information**2) - mean**2, 0.0)

@@ -1,23 +1,21 @@
 """SafePub: truthful tables with differential privacy, by sampling, generalising and suppressing.
 The main way to release.
 
-A node of the lattice is chosen on a sample of its own (`search`, `scores`), then a fresh sample is
-generalised to it, and groups of at least k sampled records are released, in an order that their
-values alone decide. Nothing else is released. The proof that this keeps (ε, δ):
-docs/proofs/safepub.md.
+A node of the lattice is chosen on a sample of its own (`searching`), or a tree of refinements is
+grown (`refining`). Then a fresh sample is generalised to it, and groups of at least k sampled
+records are released, in an order that their values alone decide. Nothing else is released. The
+proof that this keeps (ε, δ): docs/proofs/safepub.md.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from shoal.arguments import keep, typed
 from shoal.chance import Chance
-from shoal.counts import Counts, group
+from shoal.counts import Counts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.schema import Schema
 from shoal.data.tables import Role, Table
@@ -31,11 +29,19 @@ from shoal.methods.method import (
     Progress,
     begin,
     delta_concerns,
-    granularity_lost,
     require_bound,
 )
-from shoal.methods.safepub.scores import SCORES, Candidates, candidates
-from shoal.methods.safepub.search import COUNTING, STEPS, ramped, sampled_k, select, walk
+from shoal.methods.refining import RefiningBudget
+from shoal.methods.searching import (
+    SCORES,
+    STEPS,
+    Candidates,
+    LevelSearch,
+    candidates,
+    require_score,
+)
+from shoal.methods.searching.search import drawn
+from shoal.methods.showing import Shown, at_node
 from shoal.privacy.calculus import (
     AUTO,
     Definition,
@@ -45,7 +51,6 @@ from shoal.privacy.calculus import (
     delta_of,
     per_row,
     safepub_parameters,
-    search_epsilon,
 )
 from shoal.privacy.promises import DifferentialPrivacy
 from shoal.releases.certificate import certify
@@ -53,7 +58,7 @@ from shoal.releases.facts import KeptFacts
 from shoal.releases.layout import grouping, lay_out
 from shoal.releases.release import Release
 
-__all__ = ["SafePub", "SafePubPlan", "SearchChoice", "drawn", "released_groups"]
+__all__ = ["SafePub", "SafePubPlan", "SearchChoice", "released_groups"]
 
 SMALLEST = Fraction(1, 10**6)
 """The smallest ε of a row that is worth a release: with it, one record in a million is drawn."""
@@ -67,11 +72,13 @@ class SafePubPlan:
     parameters: k and β of the anonymisation; where β is chosen by a noisy number of records, those
         for the usual β
     searching: the ε of the search; None if there is only one candidate
+    tree: what grows a tree for that ε; None if one node is searched for
     """
 
     candidates: Candidates
     parameters: SafePubParameters
     searching: Epsilon | None
+    tree: RefiningBudget | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,16 @@ class SearchChoice:
 
     node: Node
     parameters: SafePubParameters
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """The groups to release, and how they came about, for the certificate."""
+
+    shown: Shown
+    parameters: SafePubParameters
+    levels: Mapping[str, int]
+    derived: Mapping[str, Any]
 
 
 @typed
@@ -99,7 +116,9 @@ class SafePub:
     importance: how much columns count in the score; 1 if not named
     floor, ceiling: bounds on the levels of columns
     classes: columns to be predicted, for the score "classification"
-    search: "select", one choice among all nodes, or "walk", the paper's walk, repaired
+    search: "select", one choice among all nodes; "walk", the paper's walk, repaired; or "tree",
+        which refines regions with many records further than others, so that a column has values of
+        several levels
     steps: how many steps a walk takes, 300 unless given; a select takes none
     levels: the level of every column with a hierarchy, where they are given: then nothing is spent
         on a search
@@ -125,7 +144,7 @@ class SafePub:
     floor: Mapping[str, int]
     ceiling: Mapping[str, int]
     classes: tuple[str, ...]
-    search: Literal["select", "walk"]
+    search: Literal["select", "walk", "tree"]
     steps: int | None
     levels: Mapping[str, int] | None
     beta: Fraction | Literal["auto"] | None
@@ -146,7 +165,7 @@ class SafePub:
         floor: Mapping[str, int] | None = None,
         ceiling: Mapping[str, int] | None = None,
         classes: Sequence[str] = (),
-        search: Literal["select", "walk"] = "select",
+        search: Literal["select", "walk", "tree"] = "select",
         steps: int | None = None,
         levels: Mapping[str, int] | None = None,
         beta: Exact | Literal["auto"] | None = None,
@@ -193,18 +212,14 @@ class SafePub:
                 f"an `epsilon` of {self.epsilon} leaves nothing to release",
                 f"give one of at least {float(SMALLEST):g}",
             )
-        if self.score not in SCORES:
+        require_score(self.score, self.classes)
+        if self.search not in ("select", "walk", "tree"):
             raise ParameterError(
-                f"is {self.score!r}", f"known are {listed(SCORES)}", option="score"
+                f"is {self.search!r}", "it takes 'select', 'walk' or 'tree'", option="search"
             )
-        if (self.score == "classification") != bool(self.classes):
+        if self.search == "tree" and self.score != "granularity":
             raise ParameterError(
-                "names the columns to be predicted, and goes with the score 'classification' only",
-                option="classes",
-            )
-        if self.search not in ("select", "walk"):
-            raise ParameterError(
-                f"is {self.search!r}", "it takes 'select' or 'walk'", option="search"
+                "is 'granularity' where a tree is grown: it knows no other", option="score"
             )
         if self.records is not None and self.beta != AUTO:
             raise ParameterError("is what `beta='auto'` is chosen by", option="records")
@@ -232,11 +247,7 @@ class SafePub:
         """The levels of all columns with a hierarchy, but for those to be predicted."""
         if self.levels is not None:
             return None
-        nodes = self.plan(schema).candidates
-        bounds = zip(nodes.names, nodes.low, nodes.high, strict=True)
-        return {
-            name: range(low, high + 1) for name, low, high in bounds if name in nodes.hierarchies
-        }
+        return self.plan(schema).candidates.ranges
 
     def plan(self, schema: Schema) -> SafePubPlan:
         """How a table with this schema will be released."""
@@ -257,7 +268,9 @@ class SafePub:
                 f"a `split` of {printed(self.split)} leaves nothing for a search",
                 "give a smaller one, or `levels`",
             )
-        return SafePubPlan(nodes, self._parameters(epsilon * self.split, delta), searching)
+        parameters = self._parameters(epsilon * self.split, delta)
+        tree = RefiningBudget(nodes, searching) if self.search == "tree" else None
+        return SafePubPlan(nodes, parameters, searching, tree)
 
     def _parameters(self, epsilon: Epsilon, delta: Fraction) -> SafePubParameters:
         """k and β of the anonymisation, as far as they are known before any data is seen."""
@@ -299,37 +312,62 @@ class SafePub:
         Columns with a hierarchy are counted by leaves, others by values.
         """
         plan = self.plan(job.schema)
-        choice = self.choose(plan, counts, job.chance, job.progress)
-        job.progress(2, 3, "drawing records")
-        parameters = choice.parameters
-        sample = drawn(counts, parameters.beta, job.chance)
-        nodes = plan.candidates
-        rows = released_groups(sample, nodes, choice.node, parameters.k)
-        levels = nodes.levels(choice.node)
+        if plan.tree is None:
+            made = self._by_node(plan, counts, job)
+        else:
+            made = self._by_tree(plan, plan.tree, counts, job)
+        rows = made.shown.rows
         certificate = certify(
             job.table,
             self,
             job.promise,
             job.chance,
-            levels=levels,
-            derived=self._derived(plan, parameters),
+            levels=made.levels,
+            derived=made.derived,
         )
-        labels = {
-            name: (nodes.hierarchies[name].labels[level], rows.column(name))
-            for name, level in levels.items()
-        }
-        released = lay_out(job.table, labels, rows)
+        released = lay_out(job.table, made.shown.labels, rows)
         job.progress(3, 3, "drawing records")
         facts = KeptFacts(
             records=job.rows,
             suppressed=job.rows - rows.total,
             kept=rows.total,
             groups=rows.over(grouping(job.table)).distinct,
-            crowd=_crowd(parameters),
-            loss=granularity_lost(counts.total, rows, nodes.hierarchies, levels),
+            crowd=_crowd(made.parameters),
+            loss=made.shown.lost(counts.total, plan.candidates.hierarchies),
             concerns=delta_concerns(self.delta, job.rows),
         )
         return Release(released, certificate, facts)
+
+    def _by_node(self, plan: SafePubPlan, counts: Counts, job: Job) -> _Made:
+        """The groups at one node, which is given or searched for."""
+        choice = self.choose(plan, counts, job.chance, job.progress)
+        job.progress(2, 3, "drawing records")
+        parameters, nodes = choice.parameters, plan.candidates
+        sample = drawn(counts, parameters.beta, job.chance)
+        shown = released_groups(sample, nodes, choice.node, parameters.k)
+        levels = nodes.levels(choice.node)
+        return _Made(shown, parameters, levels, self._derived(plan, parameters))
+
+    def _by_tree(
+        self, plan: SafePubPlan, budget: RefiningBudget, counts: Counts, job: Job
+    ) -> _Made:
+        """The groups of a tree: it is grown on all records, and a fresh sample is released."""
+        job.progress(1, 3, "growing a tree")
+        order = budget.order(counts, job.chance)
+        parameters = self._chosen(plan.parameters, order.records)
+        tree = budget.grown(counts, order, parameters.k / parameters.beta, job.chance)
+        job.progress(2, 3, "drawing records")
+        sample = job.chance.binomial(counts.count, parameters.beta)
+        shown = tree.shown(sample)
+        large = shown.rows.count >= parameters.k
+        derived = {
+            **self._derived(plan, parameters),
+            "epsilon_order": budget.epsilon_order,
+            "epsilon_tree": budget.epsilon_tree,
+            "tree": tree.derived(),
+        }
+        kept = shown.where(large & tree.tells(shown))
+        return _Made(kept, parameters, budget.levels, derived)
 
     def choose(
         self, plan: SafePubPlan, counts: Counts, chance: Chance, progress: Progress
@@ -339,32 +377,28 @@ class SafePub:
         The budget pays for a noisy number of records, which sizes the sample and decides on β where
         nothing else does, and for the choice of the node.
         """
-        parameters = plan.parameters
         if plan.searching is None:
-            return SearchChoice(plan.candidates.low, parameters)
+            return SearchChoice(plan.candidates.low, plan.parameters)
         progress(1, 3, "searching the lattice")
-        scale = 1 / (plan.searching * COUNTING).bounds()[0]
-        about = counts.total + chance.discrete_laplace(scale)
-        if self.beta == AUTO and self.records is None:
-            parameters = chosen_parameters(
-                parameters.epsilon, parameters.delta, self.definition, max(about, 1)
-            )
-        k = sampled_k(parameters.k, parameters.beta, about)
-        share = parameters.beta * k / parameters.k
-        epsilon = search_epsilon(plan.searching * (1 - COUNTING), share)
-        sample = drawn(counts, share, chance)
+        steps = (self.steps or STEPS) if self.search == "walk" else None
+        search = LevelSearch(plan.candidates, SCORES[self.score], plan.searching, steps)
+        about = search.records(counts, chance)
+        parameters = self._chosen(plan.parameters, about)
 
         def searching(done: int, total: int) -> None:
             # The second of three parts.
             progress(total + done, 3 * total, "searching the lattice")
 
-        nodes, score = plan.candidates, SCORES[self.score]
-        if self.search == "walk":
-            steps = self.steps or STEPS
-            node = walk(nodes, score, sample, ramped(k), epsilon, chance, searching, steps)
-        else:
-            node = select(nodes, score, sample, ramped(k), epsilon, chance, searching)
+        node = search.node(counts, parameters.k, parameters.beta, about, chance, searching)
         return SearchChoice(node, parameters)
+
+    def _chosen(self, parameters: SafePubParameters, about: int) -> SafePubParameters:
+        """The parameters; by about how many records there are if nothing else decides on β."""
+        if self.beta != AUTO or self.records is not None:
+            return parameters
+        return chosen_parameters(
+            parameters.epsilon, parameters.delta, self.definition, max(about, 1)
+        )
 
     def _derived(self, plan: SafePubPlan, parameters: SafePubParameters) -> dict[str, Any]:
         """What follows from the parameters and the choice, for the certificate."""
@@ -376,6 +410,9 @@ class SafePub:
             "delta": parameters.delta,
             "definition": parameters.definition,
             "rows": self.rows,
+            "epsilon_order": None,
+            "epsilon_tree": None,
+            "tree": None,
         }
 
 
@@ -401,34 +438,18 @@ def _trees(schema: Schema) -> dict[str, Hierarchy]:
     return trees
 
 
-def drawn(counts: Counts, share: Fraction, chance: Chance) -> Counts:
-    """A sample: every record with this chance, independently of all others."""
-    sample = replace(counts, count=chance.binomial(counts.count, share))
-    return sample.where(sample.count > 0)
-
-
-def released_groups(sample: Counts, nodes: Candidates, node: Node, k: int) -> Counts:
-    """The groups that are released, by their codes at the node's levels.
-
-    They are those of at least k sampled records.
+def released_groups(sample: Counts, nodes: Candidates, node: Node, k: int) -> Shown:
+    """The groups that are released: those of at least k sampled records, at the node's levels.
 
     Records of a group agree in all released columns. Where every column is at its root a row shows
     nothing, and none is released.
     """
     levels = nodes.levels(node)
-    codes, cards = list(sample.codes), list(sample.cards)
-    for name, level in levels.items():
-        place = sample.names.index(name)
-        tree = nodes.hierarchies[name]
-        codes[place] = tree.maps[level][codes[place]]
-        cards[place] = tree.cardinality(level)
-    groups = group(sample.names, codes, cards, sample.count)
+    groups = at_node(sample, nodes.hierarchies, levels)
     at_root = [
         name in levels and levels[name] == nodes.hierarchies[name].height for name in sample.names
     ]
-    if all(at_root):
-        return groups.where(np.zeros(groups.distinct, dtype=np.bool_))
-    return groups.where(groups.count >= k)
+    return groups.where((groups.rows.count >= k) & (not all(at_root)))
 
 
 ENTRY = Entry(

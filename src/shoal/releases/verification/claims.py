@@ -97,6 +97,13 @@ class Claims:
         return self.certificate.levels
 
     @property
+    def refined(self) -> frozenset[str]:
+        """The columns that have values of several levels, by a tree."""
+        tree = self.certificate.derived.get("tree")
+        steps = tree.get("steps", ()) if isinstance(tree, Mapping) else ()
+        return frozenset(str(step[0]) for step in steps if isinstance(step, list) and step)
+
+    @property
     def names(self) -> list[str]:
         return [column.name for column in self.columns]
 

@@ -9,9 +9,11 @@ from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import listed, plural
 from shoal.releases.verification.claims import Claims
 from shoal.releases.verification.method import OpenEnd
+from shoal.releases.verification.reading import ReleasedTables
 
 __all__ = [
     "NOT_OF_EACH",
+    "SCORES",
     "bounded_level_faults",
     "fixed_level_faults",
     "has_level_of_each",
@@ -19,7 +21,11 @@ __all__ = [
     "level_trust",
     "levelless_faults",
     "rows_per_person",
+    "unpaid_faults",
 ]
+
+SCORES = ("granularity", "intensity", "discernibility", "entropy", "groups", "classification")
+"""What a search may take for good."""
 
 NOT_OF_EACH = "the certificate does not give a level for every generalised column, and for no other"
 
@@ -46,7 +52,7 @@ def levelless_faults(claims: Claims, given: Mapping[str, Hierarchy]) -> Iterator
     Without one, the values of a column would not be looked up in its hierarchy.
     """
     for name in claims.names:
-        if name in given and name not in claims.levels:
+        if name in given and name not in claims.levels and name not in claims.refined:
             yield f"column {name!r} has a hierarchy, and the certificate gives it no level"
 
 
@@ -57,6 +63,27 @@ def bounded_level_faults(
     for name, level in levels.items():
         if not floor.get(name, 0) <= level <= ceiling.get(name, level):
             yield f"column {name!r} is at level {level}, which the parameters do not allow"
+
+
+def unpaid_faults(
+    tables: ReleasedTables, floor: Mapping[str, int], ceiling: Mapping[str, int]
+) -> Iterator[str]:
+    """Whether the bounds leave no choice of levels, where nothing is paid for one."""
+    for name, level in tables.claims.levels.items():
+        root = _root_level(tables, name, level)
+        if floor.get(name, 0) != ceiling.get(name, root):
+            yield (
+                "nothing is paid for a search, "
+                f"though the level of column {name!r} had to be chosen"
+            )
+
+
+def _root_level(tables: ReleasedTables, name: str, level: int) -> int:
+    """The level of the root; without a hierarchy, the present one if it may be that, else -1."""
+    tree = tables.level_trees.get(name)
+    if tree is not None:
+        return tree.height
+    return level if len(tables.table.keys(name)) <= 1 else -1
 
 
 def level_trust(claims: Claims, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:

@@ -1,11 +1,12 @@
 """The checks of noisy counts and of k-DGS: is the noise wide enough, is every row there often?
 
 With which chance a row was withheld cannot be seen. It follows from ε, δ and k, and needs no line
-of its own. Uses `differential` and `levels`.
+of its own. Uses `differential`, `levels` and `refined`.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -13,22 +14,30 @@ from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import plural
 from shoal.privacy.promises import SemanticAnonymity
 from shoal.releases.verification import differential
-from shoal.releases.verification.claims import Claims
+from shoal.releases.verification.claims import Claims, PartReader, is_name_list, one_of
 from shoal.releases.verification.differential import DifferentialClaim, NoiseClaim
 from shoal.releases.verification.levels import (
+    SCORES,
+    bounded_level_faults,
     fixed_level_faults,
+    hierarchies_missing,
     level_trust,
     levelless_faults,
     rows_per_person,
+    unpaid_faults,
 )
 from shoal.releases.verification.method import MethodCheck, OpenEnd
-from shoal.releases.verification.numbers import StatedEpsilon
+from shoal.releases.verification.numbers import StatedEpsilon, is_numeric
 from shoal.releases.verification.reading import ReleasedTables
+from shoal.releases.verification.refined import EpsilonParts, TreeClaim
 from shoal.releases.verification.rows import Ints, row_codes
 
 __all__ = ["KDGS", "NOISY_COUNTS", "count_is_free"]
 
 _COUNT = "count"
+
+_SPLIT = {"search": Fraction(9, 10), "tree": Fraction(7, 10)}
+"""The share of ε for the counts unless another is given."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +58,7 @@ class RepeatedRows:
             claims,
             k=given.whole_if_any("k"),
             counted=given.flag("counts"),
-            fixed_levels=given.levels_if_any("levels") or {},
+            fixed_levels=_fixed(given),
         )
 
     def level_faults(self) -> Iterator[str]:
@@ -75,6 +84,13 @@ class RepeatedRows:
 
     def free(self) -> Iterator[str]:
         yield from count_is_free(self.claims)
+
+
+def _fixed(given: PartReader) -> Mapping[str, int]:
+    """The levels that are given; none where they are chosen."""
+    if type(given.part["levels"]) is str:
+        return {}
+    return given.levels_if_any("levels") or {}
 
 
 def count_is_free(claims: Claims) -> Iterator[str]:
@@ -104,17 +120,46 @@ class NoisyCountsClaim:
     row_epsilon: StatedEpsilon
     k: int | None
     noise: NoiseClaim
+    chosen: str | None
+    """How levels were chosen, "search" or "tree"; None if they are given."""
+
+    parts: EpsilonParts
+    split: Fraction
+    tree: TreeClaim | None
+    floor: Mapping[str, int]
+    ceiling: Mapping[str, int]
 
 
 def parse(claims: Claims) -> NoisyCountsClaim:
     derived = claims.derived
+    given = claims.parameters
+    given.require(is_numeric, "importance", "split")
+    given.require(is_name_list, "classes")
+    given.require(one_of(*SCORES), "score")
+    chosen = _chosen(claims)
+    split = given.number_if_any("split") or _SPLIT.get(chosen or "", Fraction(1))
     return NoisyCountsClaim(
         rows=RepeatedRows.read(claims),
         privacy=DifferentialClaim.read(claims),
         row_epsilon=derived.epsilon("epsilon"),
         k=derived.whole_if_any("k"),
         noise=NoiseClaim.read(claims),
+        chosen=chosen,
+        parts=EpsilonParts.read(claims, "epsilon_counts"),
+        split=split,
+        tree=TreeClaim.read(claims),
+        floor=given.levels("floor"),
+        ceiling=given.levels("ceiling"),
     )
+
+
+def _chosen(claims: Claims) -> str | None:
+    """How levels were chosen; None if they are given."""
+    levels = claims.certificate.parameters["levels"]
+    if isinstance(levels, Mapping):
+        return None
+    chosen: str = claims.parameters.checked(one_of(*_SPLIT), "levels")
+    return chosen
 
 
 def derivation(record: NoisyCountsClaim) -> Iterator[str]:
@@ -127,12 +172,16 @@ def derivation(record: NoisyCountsClaim) -> Iterator[str]:
         yield f"the epsilon of a row is not that of the promise over {rows}"
     if k != record.rows.k or (k is None) != (privacy.delta == 0):
         yield "k is not that of the parameters, or does not go with delta"
-    if privacy.semantic_k != (None if privacy.unit or k == 1 else k):
-        yield "semantic k-anonymity is promised for another k, or for people with several rows"
+    searched = record.parts.search is not None
+    if privacy.semantic_k != (None if privacy.unit or k == 1 or searched else k):
+        yield (
+            "semantic k-anonymity is promised for another k, for levels that were chosen, "
+            "or for people with several rows"
+        )
     # What has a k has a δ, or that is said already.
     if k is None or privacy.row_delta:
         yield from record.noise.faults(
-            privacy.row_epsilon, privacy.row_delta, k, privacy.definition
+            record.parts.release, privacy.row_delta, k, privacy.definition
         )
     claims = record.rows.claims
     if k is None and set(claims.names) - {_COUNT} != claims.levels.keys():
@@ -140,12 +189,39 @@ def derivation(record: NoisyCountsClaim) -> Iterator[str]:
             "without a delta every column has a declared domain, "
             "and the certificate does not name a level of each"
         )
-    yield from record.rows.level_faults()
+    yield from _choice_faults(record)
+
+
+def _choice_faults(record: NoisyCountsClaim) -> Iterator[str]:
+    """Whether levels are those given, or were paid for."""
+    claims, parts, tree = record.rows.claims, record.parts, record.tree
+    if not parts.add_up(record.privacy.row_epsilon, record.split, has_tree=tree is not None):
+        yield f"the parts of epsilon do not add up to {record.privacy.epsilon_text}"
+    if record.chosen is None:
+        yield from record.rows.level_faults()
+        if parts.search is not None or tree is not None:
+            yield "levels are given, and a choice of them is paid for"
+        return
+    if record.k is None:
+        yield "without a delta levels are not chosen"
+    if (record.chosen == "tree" and parts.search is not None) != (tree is not None):
+        yield "the levels were not chosen as the parameters say"
+    yield from bounded_level_faults(claims.levels, record.floor, record.ceiling)
+    refined = () if tree is None else tree.names
+    for column in claims.columns:
+        if column.has_any_hierarchy and column.name not in {*claims.levels, *refined}:
+            yield f"column {column.name!r} has a hierarchy, and the certificate gives it no level"
+    if tree is not None:
+        yield from tree.faults(parts.tree, record.floor, record.ceiling)
 
 
 def released(record: NoisyCountsClaim, tables: ReleasedTables) -> Iterator[str]:
     """Whether every row is released as often as the smallest count that may be."""
-    return record.rows.released(tables, record.noise.threshold or 1, "threshold")
+    yield from record.rows.released(tables, record.noise.threshold or 1, "threshold")
+    if record.tree is not None:
+        yield from record.tree.released(tables)
+    elif record.chosen is not None and record.parts.search is None:
+        yield from unpaid_faults(tables, record.floor, record.ceiling)
 
 
 def trusted(record: NoisyCountsClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
@@ -154,19 +230,41 @@ def trusted(record: NoisyCountsClaim, hierarchies: Mapping[str, Hierarchy]) -> I
         "and that nobody knows the draws"
     )
     yield from rows_per_person(record.privacy.unit, record.privacy.rows)
-    yield from level_trust(record.rows.claims, hierarchies)
+    claims = record.rows.claims
+    if record.parts.search is None:
+        yield from level_trust(claims, hierarchies)
+        return
+    yield from hierarchies_missing(claims, hierarchies)
+    if record.tree is not None:
+        yield from record.tree.open_ends(hierarchies)
+    else:
+        yield OpenEnd(
+            "that the levels were chosen by the search that is paid for, on a sample of its own"
+        )
+    yield OpenEnd("that the hierarchies were public, and not made from the rows")
+
+
+def free(record: NoisyCountsClaim) -> Iterator[str]:
+    yield from record.rows.free()
+    yield from ("score", "importance", "classes")
+    if record.chosen is not None:
+        yield from ("floor", "ceiling")
+    if record.parts.search is None:
+        yield "split"
 
 
 NOISY_COUNTS = MethodCheck(
     name="noisy-counts",
     promises=(differential.PROMISE,),
-    parameters="epsilon delta k definition levels unit rows counts noise",
-    derived="epsilon delta definition rows k noise scale bound threshold half",
+    parameters="epsilon delta k definition levels unit rows counts noise"
+    " split score importance floor ceiling classes",
+    derived="epsilon delta definition rows k noise scale bound threshold half"
+    " epsilon_counts epsilon_search epsilon_order epsilon_tree tree",
     parse=parse,
     derivation=derivation,
     released=released,
     trusted=trusted,
-    free=lambda record: record.rows.free(),
+    free=free,
 )
 
 

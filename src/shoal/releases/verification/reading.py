@@ -175,4 +175,4 @@ def read_table(frame: Any, claims: Claims, shape: TableShape) -> Table:
 
 def _is_generalised(column: ClaimedColumn, claims: Claims, shape: TableShape) -> bool:
     by_role = shape.generalised and column.role == "quasi"
-    return by_role or column.name in claims.levels
+    return by_role or column.name in claims.levels or column.name in claims.refined

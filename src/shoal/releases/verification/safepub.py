@@ -20,9 +20,11 @@ from shoal.releases.verification.claims import Claims, is_name_list, one_of
 from shoal.releases.verification.differential import DifferentialClaim
 from shoal.releases.verification.levels import (
     NOT_OF_EACH,
+    SCORES,
     bounded_level_faults,
     hierarchies_missing,
     rows_per_person,
+    unpaid_faults,
 )
 from shoal.releases.verification.method import MethodCheck, OpenEnd
 from shoal.releases.verification.numbers import (
@@ -35,6 +37,7 @@ from shoal.releases.verification.numbers import (
     precision,
 )
 from shoal.releases.verification.reading import ReleasedTables
+from shoal.releases.verification.refined import EpsilonParts, TreeClaim
 from shoal.releases.verification.rows import row_codes
 from shoal.releases.verification.words import NOT_TAKEN
 
@@ -48,7 +51,7 @@ _STEP = Fraction(1, 20)
 
 _AUTO = "auto"
 
-_SCORES = ("granularity", "intensity", "discernibility", "entropy", "groups", "classification")
+_REVEALS_NOTHING = "such rows reveal nothing and count as suppressed, yet there are some"
 
 
 @dataclass(frozen=True)
@@ -202,14 +205,12 @@ class SafePubClaim:
     records: int | None
     """About how many records there are, where that was public."""
 
-    anonymisation: StatedEpsilon
-    search: StatedEpsilon | None
-    """What the search for levels spent; None if there was none."""
-
+    parts: EpsilonParts
     split: Fraction
     """The share of ε that is for the anonymisation."""
 
-    walked: bool
+    searched_by: str
+    tree: TreeClaim | None
     has_steps: bool
     fixed_levels: Mapping[str, int] | None
     floor: Mapping[str, int]
@@ -222,7 +223,7 @@ class SafePubClaim:
     @cached_property
     def sampling(self) -> Sampling:
         privacy = self.privacy
-        return Sampling(self.beta, self.anonymisation, privacy.row_delta, privacy.definition)
+        return Sampling(self.beta, self.parts.release, privacy.row_delta, privacy.definition)
 
 
 def parse(claims: Claims) -> SafePubClaim:
@@ -230,8 +231,8 @@ def parse(claims: Claims) -> SafePubClaim:
     derived = claims.derived
     given.require(is_numeric, "importance", "split", "steps")
     given.require(is_name_list, "classes")
-    given.require(one_of(*_SCORES), "score")
-    search = derived.epsilon_if_any("epsilon_search")
+    given.require(one_of(*SCORES), "score")
+    parts = EpsilonParts.read(claims, "epsilon_anonymisation")
     chosen = given.part["beta"] == _AUTO
     return SafePubClaim(
         claims,
@@ -241,10 +242,10 @@ def parse(claims: Claims) -> SafePubClaim:
         given_beta=None if chosen else given.number_if_any("beta"),
         chosen_beta=chosen,
         records=given.whole_if_any("records"),
-        anonymisation=derived.epsilon("epsilon_anonymisation"),
-        search=search,
-        split=Fraction(1) if search is None else given.number("split"),
-        walked=given.checked(one_of("select", "walk"), "search") == "walk",
+        parts=parts,
+        split=Fraction(1) if parts.search is None else given.number("split"),
+        searched_by=given.checked(one_of("select", "walk", "tree"), "search"),
+        tree=TreeClaim.read(claims),
         has_steps=given.part["steps"] is not None,
         fixed_levels=given.levels_if_any("levels"),
         floor=given.levels("floor"),
@@ -256,13 +257,15 @@ def derivation(record: SafePubClaim) -> Iterator[str]:
     """Whether everything on the certificate follows from the parameters, and k is large enough."""
     yield from record.privacy.faults()
     yield from _level_faults(record)
-    if not _parts_add_up(record):
+    privacy = record.privacy
+    has_tree = record.tree is not None
+    if not record.parts.add_up(privacy.row_epsilon, record.split, has_tree=has_tree):
         rows = record.privacy.rows
         over = f" over {rows} rows" if rows > 1 else ""
         yield f"the parts of epsilon do not add up to {record.privacy.epsilon_text}{over}"
     if record.privacy.semantic_k is not None:
         yield "semantic k-anonymity is promised, which sampling does not keep"
-    if record.has_steps != record.walked:
+    if record.has_steps != (record.searched_by == "walk"):
         yield f"{NOT_TAKEN}: a walk has steps, and nothing else has"
     yield from _sampling_faults(record)
 
@@ -271,22 +274,21 @@ def _level_faults(record: SafePubClaim) -> Iterator[str]:
     levels = record.levels
     names = record.claims.names
     quasi = record.claims.quasi
-    if not set(quasi) <= set(levels) <= set(names):
+    refined = () if record.tree is None else record.tree.names
+    if not set(quasi) <= {*levels, *refined} <= set(names):
         yield NOT_OF_EACH
+    if record.tree is not None:
+        yield from record.tree.faults(record.parts.tree, record.floor, record.ceiling)
+    searched = record.parts.search is not None
+    if (record.searched_by == "tree" and searched) != (record.tree is not None):
+        yield "the levels were not chosen as the parameters say"
     if record.fixed_levels is None:
         yield from bounded_level_faults(levels, record.floor, record.ceiling)
-    elif record.fixed_levels != levels or record.search is not None:
+    elif record.fixed_levels != levels or searched:
         yield (
             "the levels are not those that the parameters fix, "
             "or a search is paid for that did not take place"
         )
-
-
-def _parts_add_up(record: SafePubClaim) -> bool:
-    row = record.privacy.row_epsilon
-    if not record.anonymisation.equals(row.times(record.split)):
-        return False
-    return record.search is None or record.search.equals(row.times(1 - record.split))
 
 
 def _sampling_faults(record: SafePubClaim) -> Iterator[str]:
@@ -325,7 +327,7 @@ def _beta_faults(record: SafePubClaim) -> Iterator[str]:
     elif record.chosen_beta:
         if beta % _STEP and not usual:
             yield "beta is not one of those that are chosen from"
-        if record.records is None and record.search is None:
+        if record.records is None and record.parts.search is None:
             yield "nothing is paid for the number of records, though beta was chosen by it"
     elif not usual:
         yield "beta is not the largest chance that epsilon allows: it was not derived from it"
@@ -344,18 +346,13 @@ def released(record: SafePubClaim, tables: ReleasedTables) -> Iterator[str]:
             f"have fewer than k = {record.k} rows"
         )
     if table.rows and all(_is_at_root(record, tables, name) for name in table.names):
-        yield (
-            "every column is at its root: such rows reveal nothing and count as suppressed, "
-            "yet there are some"
-        )
-    if record.search is None and record.fixed_levels is None:
-        for name, level in record.levels.items():
-            root = _root_level(tables, name, level)
-            if record.floor.get(name, 0) != record.ceiling.get(name, root):
-                yield (
-                    "nothing is paid for a search, "
-                    f"though the level of column {name!r} had to be chosen"
-                )
+        yield f"every column is at its root: {_REVEALS_NOTHING}"
+    if record.tree is not None:
+        yield from record.tree.released(tables)
+        if record.tree.at_root(tables):
+            yield f"a row has every column at its root: {_REVEALS_NOTHING}"
+    if record.parts.search is None and record.fixed_levels is None:
+        yield from unpaid_faults(tables, record.floor, record.ceiling)
 
 
 def _is_at_root(record: SafePubClaim, tables: ReleasedTables, name: str) -> bool:
@@ -367,20 +364,14 @@ def _is_at_root(record: SafePubClaim, tables: ReleasedTables, name: str) -> bool
     return record.levels[name] == tree.height
 
 
-def _root_level(tables: ReleasedTables, name: str, level: int) -> int:
-    """The level of the root; without a hierarchy, the present one if it may be that, else -1."""
-    tree = tables.level_trees.get(name)
-    if tree is not None:
-        return tree.height
-    return level if len(tables.table.keys(name)) <= 1 else -1
-
-
 def trusted(record: SafePubClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
     yield OpenEnd(
         "that every record was drawn by chance, with the probability beta, "
         "and that nobody knows the draws"
     )
-    if record.search is not None:
+    if record.tree is not None:
+        yield from record.tree.open_ends(hierarchies)
+    elif record.parts.search is not None:
         yield OpenEnd(
             "that the levels were chosen by the search that is paid for, on a sample of its own"
         )
@@ -397,7 +388,7 @@ def trusted(record: SafePubClaim, hierarchies: Mapping[str, Hierarchy]) -> Itera
 
 def free(record: SafePubClaim) -> Iterator[str]:
     yield from ("score", "importance", "floor", "ceiling", "classes", "search", "steps")
-    if record.search is None:
+    if record.parts.search is None:
         yield "split"
     if record.records is not None:
         yield "records"
@@ -408,7 +399,8 @@ CHECK = MethodCheck(
     promises=(differential.PROMISE,),
     parameters="epsilon delta definition split score importance floor ceiling classes search steps"
     " levels beta records unit rows",
-    derived="k beta epsilon_anonymisation epsilon_search delta definition rows",
+    derived="k beta epsilon_anonymisation epsilon_search delta definition rows"
+    " epsilon_order epsilon_tree tree",
     parse=parse,
     derivation=derivation,
     released=released,

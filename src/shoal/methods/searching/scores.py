@@ -1,4 +1,4 @@
-"""How good a node is for a release by SafePub, as integers that one record can move only a little.
+"""How good a node is for a release, as integers that one record can move only a little.
 
 A group of c sampled records is released if c ≥ k, so its worth jumps from 0 to c at k: one record
 could move a score by k. Here it counts φ(c) = max(0, min(c, 2c − k)) instead, a ramp from k/2 to k,
@@ -20,12 +20,12 @@ import numpy.typing as npt
 from shoal.chance import Chance
 from shoal.counts import Codes, Counts
 from shoal.data.hierarchy.tree import Hierarchy
-from shoal.errors import ParameterError, TooLargeError
+from shoal.errors import ParameterError, TooLargeError, listed
 from shoal.lattice import Node
 from shoal.lattice.optimum import Optimum, SmallGroups
 from shoal.lattice.rollup import Cells, Floats, Levels, Rollup, Sizes
 
-__all__ = ["SCORES", "Score", "Scores", "candidates", "ramp"]
+__all__ = ["SCORES", "Score", "Scores", "candidates", "ramp", "require_score"]
 
 Gains = npt.NDArray[np.int64]
 """What codes are worth, in units of 1/GRID."""
@@ -78,6 +78,14 @@ class Candidates:
         """The level of every column that may be generalised."""
         by_column = zip(self.names, node, strict=True)
         return {name: level for name, level in by_column if name in self.hierarchies}
+
+    @property
+    def ranges(self) -> dict[str, range]:
+        """The levels of every column that may be generalised."""
+        bounds = zip(self.names, self.low, self.high, strict=True)
+        return {
+            name: range(low, high + 1) for name, low, high in bounds if name in self.hierarchies
+        }
 
     def finer(self, node: Node) -> list[Node]:
         """The nodes one level lower in one column."""
@@ -511,6 +519,17 @@ def _by_class(cells: Cells, features: int, cards: Sequence[int], k: int) -> Floa
     place: Any = (group, *classes, 0)
     kept[place] = sizes
     return kept
+
+
+def require_score(score: str, classes: Sequence[str]) -> None:
+    """ParameterError if there is no such score, or if it does not go with the classes."""
+    if score not in SCORES:
+        raise ParameterError(f"is {score!r}", f"known are {listed(SCORES)}", option="score")
+    if (score == "classification") != bool(classes):
+        raise ParameterError(
+            "names the columns to be predicted, and goes with the score 'classification' only",
+            option="classes",
+        )
 
 
 SCORES: dict[str, Score] = {

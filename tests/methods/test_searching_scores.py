@@ -13,8 +13,8 @@ import pytest
 from shoal.counts import Counts, group
 from shoal.data.hierarchy import Hierarchy
 from shoal.lattice import Node
-from shoal.methods.safepub import scores
-from shoal.methods.safepub.scores import SCORES, Candidates, candidates
+from shoal.methods.searching import scores
+from shoal.methods.searching.scores import SCORES, Candidates, candidates
 
 Record = tuple[int, ...]  # the code of every column, of a leaf where it has a hierarchy
 

@@ -14,11 +14,11 @@ from shoal import SafePub
 from shoal.attack.coins import Interval, exp, flipped, law, shipped
 from shoal.lattice import Node
 from shoal.lattice.optimum import Optimum
-from shoal.methods.safepub import search
-from shoal.methods.safepub.scores import SCORES, Candidates
-from shoal.methods.safepub.search import sampled_k, select
+from shoal.methods.searching import search
+from shoal.methods.searching.scores import SCORES, Candidates
+from shoal.methods.searching.search import sampled_k, select
 from tests.methods.test_safepub import SEXES, people
-from tests.methods.test_safepub_scores import (
+from tests.methods.test_searching_scores import (
     CHAIN,
     FOUR,
     GRID,

@@ -1,21 +1,35 @@
-"""Which node SafePub releases: chosen on a sample of its own, so that the choice has a price in ε.
+"""Which node is released: chosen on a sample of its own, so that the choice has a price in ε.
 
-`select` is one permute-and-flip over the whole lattice; `walk` is the paper's walk from the top,
-repaired. Both spend an ε on the sample they are given. `sampled_k` decides how large that sample
-is. Uses `scores` and `chance`.
+`LevelSearch` is what methods use. `select` is one permute-and-flip over the whole lattice; `walk`
+is SafePub's printed walk from the top, repaired. Both spend an ε on the sample they are given.
+`sampled_k` decides how large that sample is. Uses `scores` and `chance`.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from shoal.chance import Chance
 from shoal.counts import Counts
+from shoal.exact.epsilon import Epsilon
 from shoal.lattice import Node
-from shoal.methods.safepub.scores import Candidates, Score
+from shoal.methods.searching.scores import Candidates, Score
+from shoal.privacy.calculus import search_epsilon
 
-__all__ = ["COUNTING", "LARGEST", "PART", "STEPS", "ramped", "sampled_k", "select", "walk"]
+__all__ = [
+    "COUNTING",
+    "LARGEST",
+    "PART",
+    "STEPS",
+    "LevelSearch",
+    "drawn",
+    "ramped",
+    "sampled_k",
+    "select",
+    "walk",
+]
 
 COUNTING = Fraction(1, 20)
 """The share of the search's ε that goes into knowing about how many records there are."""
@@ -40,6 +54,52 @@ PART = 5_000
 
 STEPS = 300
 """Steps of the walk, as in the paper."""
+
+
+@dataclass(frozen=True, eq=False)
+class LevelSearch:
+    """A search among the candidates for an ε, by what is public.
+
+    steps: how many steps a walk takes; None for one choice among all nodes
+    """
+
+    nodes: Candidates
+    score: Score
+    epsilon: Epsilon
+    steps: int | None = None
+
+    def records(self, counts: Counts, chance: Chance) -> int:
+        """About how many records there are, for a small part of ε."""
+        scale = 1 / (self.epsilon * COUNTING).bounds()[0]
+        return counts.total + chance.discrete_laplace(scale)
+
+    def node(
+        self,
+        counts: Counts,
+        k: int,
+        beta: Fraction,
+        about: int,
+        chance: Chance,
+        progress: Callable[[int, int], None],
+    ) -> Node:
+        """The node for a release of groups of at least k among records drawn with chance β.
+
+        about: a number of records that `records` gave, which sizes the sample
+        """
+        small = sampled_k(k, beta, about)
+        share = beta * small / k
+        epsilon = search_epsilon(self.epsilon * (1 - COUNTING), share)
+        sample = drawn(counts, share, chance)
+        limit = ramped(small)
+        if self.steps is None:
+            return select(self.nodes, self.score, sample, limit, epsilon, chance, progress)
+        return walk(self.nodes, self.score, sample, limit, epsilon, chance, progress, self.steps)
+
+
+def drawn(counts: Counts, share: Fraction, chance: Chance) -> Counts:
+    """A sample: every record with this chance, independently of all others."""
+    sample = replace(counts, count=chance.binomial(counts.count, share))
+    return sample.where(sample.count > 0)
 
 
 def sampled_k(k: int, beta: Fraction, about: int) -> int:

@@ -1,0 +1,173 @@
+"""`RefiningBudget` and `GrownTree`: what methods need to release at levels that differ by region.
+
+A budget buys the order of steps and then the tree; the tree shows every row at the levels of its
+box. Uses `order`, `growing` and `privacy.refining`; methods that release groups use it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.chance import Chance
+from shoal.counts import Counts, group, smallest
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.errors import HierarchyError
+from shoal.exact.epsilon import Epsilon
+from shoal.methods.refining.growing import Boxes, Ints, grow
+from shoal.methods.refining.order import Refinable, RefiningOrder, bought_order
+from shoal.methods.searching.scores import Candidates
+from shoal.methods.showing import Shown
+from shoal.privacy.refining import RefiningParameters, refining_parameters
+
+__all__ = ["GrownTree", "RefiningBudget", "require_clear"]
+
+ORDER = Fraction(1, 6)
+"""The share of a tree's ε that buys the order of its steps (measured on census tables)."""
+
+
+@dataclass(frozen=True, eq=False)
+class RefiningBudget:
+    """A tree that can be grown for an ε, by what is public."""
+
+    nodes: Candidates
+    epsilon: Epsilon
+
+    def __post_init__(self) -> None:
+        require_clear(self.nodes.hierarchies)
+
+    @property
+    def epsilon_order(self) -> Epsilon:
+        """The part of ε that buys the order of steps."""
+        return self.epsilon * ORDER
+
+    @property
+    def epsilon_tree(self) -> Epsilon:
+        """The part of ε that pays for all tests."""
+        return self.epsilon * (1 - ORDER)
+
+    @cached_property
+    def columns(self) -> Refinable:
+        """The columns that are refined."""
+        nodes = self.nodes
+        places = [nodes.names.index(name) for name in nodes.hierarchies]
+        return Refinable(
+            trees=list(nodes.hierarchies.values()),
+            low=[nodes.low[j] for j in places],
+            high=[nodes.high[j] for j in places],
+            importance=[float(nodes.importance[name]) for name in nodes.hierarchies],
+        )
+
+    @property
+    def levels(self) -> dict[str, int]:
+        """The levels of columns that are not refined, since they have only one."""
+        levels = self.nodes.levels(self.nodes.low)
+        ranges = self.nodes.ranges
+        return {name: level for name, level in levels.items() if len(ranges[name]) == 1}
+
+    @cached_property
+    def parameters(self) -> RefiningParameters:
+        """The noise of the tests."""
+        return refining_parameters(self.epsilon_tree, self.columns.steps)
+
+    def order(self, counts: Counts, chance: Chance) -> RefiningOrder:
+        """The order of steps, bought."""
+        return bought_order(self._refined(counts), self.columns, self.epsilon_order, chance)
+
+    def grown(
+        self, counts: Counts, order: RefiningOrder, crowd: Fraction | int, chance: Chance
+    ) -> "GrownTree":
+        """The tree for a release in which about `crowd` records must share a row."""
+        threshold = order.threshold(crowd, self.parameters.bias)
+        rows = self._refined(counts)
+        boxes = grow(rows, self.columns, order.steps, self.parameters, threshold, chance)
+        return GrownTree(self, order, threshold, counts, boxes)
+
+    def _refined(self, counts: Counts) -> Counts:
+        """The rows without the columns that have no hierarchy; so some may be there repeatedly."""
+        names = tuple(self.nodes.hierarchies)
+        places = [counts.names.index(name) for name in names]
+        codes = tuple(counts.codes[j] for j in places)
+        return Counts(names, codes, tuple(counts.cards[j] for j in places), counts.count)
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTree:
+    """A tree that was grown on some rows."""
+
+    budget: RefiningBudget
+    order: RefiningOrder
+    threshold: int
+    counts: Counts
+    boxes: Boxes
+
+    def derived(self) -> dict[str, Any]:
+        """What a certificate says of the tree."""
+        names = list(self.budget.nodes.hierarchies)
+        parameters = self.budget.parameters
+        return {
+            "steps": [[names[step.column], step.level] for step in self.order.steps],
+            "threshold": self.threshold,
+            "scale": parameters.scale,
+            "bias": parameters.bias,
+            "cut": parameters.cut,
+        }
+
+    def shown(self, count: Ints | None = None) -> Shown:
+        """The rows at the levels of their boxes; columns without a hierarchy stay as they are.
+
+        `count` says how often each row counts, if not as often as it occurs.
+        """
+        counts = self.counts
+        codes, cards = list(counts.codes), list(counts.cards)
+        texts, covered = {}, {}
+        for column, (name, tree) in enumerate(self.budget.nodes.hierarchies.items()):
+            every, by_level = tree.texts()
+            j = counts.names.index(name)
+            level = self.boxes.row_levels(column)
+            codes[j] = by_level[level, counts.codes[j]].astype(smallest(len(every)))
+            cards[j] = len(every)
+            texts[name] = tuple(every)
+            covered[name] = _covered(tree, by_level, len(every))
+        weight = counts.count if count is None else count
+        rows = group(counts.names, codes, cards, weight)
+        return Shown(rows.where(rows.count > 0), texts, covered)
+
+    def tells(self, shown: Shown) -> npt.NDArray[np.bool_]:
+        """Which rows show anything: some of their columns are not at the root."""
+        trees = self.budget.nodes.hierarchies
+        tells = np.full(shown.rows.distinct, len(trees) < len(shown.rows.names))
+        for name, tree in trees.items():
+            root = shown.texts[name].index(tree.labels[-1][0])
+            tells |= shown.rows.column(name) != root
+        return tells
+
+
+def require_clear(trees: Mapping[str, Hierarchy]) -> None:
+    """HierarchyError if a text stands for different values at different levels.
+
+    In a column with values of several levels nobody could tell what it stands for.
+    """
+    for name, tree in trees.items():
+        meant: dict[str, Ints] = {}
+        for labels, codes in tree.levels:
+            for code, label in enumerate(labels):
+                leaves = np.flatnonzero(codes == code)
+                if not np.array_equal(meant.setdefault(label, leaves), leaves):
+                    raise HierarchyError(
+                        f"the hierarchy of column {name!r} has a label that stands for different "
+                        "values at different levels, and a tree releases several levels",
+                        "rename it at one of them (shoal hierarchy check finds it)",
+                    )
+
+
+def _covered(tree: Hierarchy, by_level: Ints, texts: int) -> Ints:
+    """How many leaves each text stands for."""
+    covered = np.ones(texts, dtype=np.int64)
+    for level, shown in enumerate(by_level):
+        covered[shown] = tree.cover(level)[tree.maps[level]]
+    return covered

@@ -1,0 +1,274 @@
+"""Releases by a private tree: does its noise suffice, does every row stand at a node of its chain?
+
+`TreeClaim` is what a certificate says of the tree; methods that grow one check it here. Uses
+`numbers`. The sum is that of docs/proofs/refining.md, by an arithmetic of its own.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.errors import FileError, listed, plural
+from shoal.releases.verification.claims import Claims, PartReader
+from shoal.releases.verification.labels import canonical
+from shoal.releases.verification.method import OpenEnd
+from shoal.releases.verification.numbers import (
+    CLEARLY,
+    StatedEpsilon,
+    as_decimal,
+    number,
+    precision,
+)
+from shoal.releases.verification.reading import ReleasedTables
+from shoal.releases.verification.words import NOT_VALID
+
+__all__ = ["EpsilonParts", "TreeClaim"]
+
+_DIGITS = 60
+_NEGLIGIBLE = Fraction(1, 10**50)
+"""A loss below which all later ones add nothing that could be seen: each is far below the last."""
+
+_GRAIN = 64
+"""Scales are multiples of one over it."""
+
+_ORDER_SHARE = Fraction(1, 6)
+"""The share of a tree's ε that buys the order of its steps."""
+
+
+@dataclass(frozen=True)
+class TreeClaim:
+    """The chain of levels, and the noise with which boxes were tested."""
+
+    claims: Claims
+    steps: tuple[tuple[str, int], ...]
+    scale: Fraction
+    bias: int
+    cut: int
+
+    @classmethod
+    def read(cls, claims: Claims) -> "TreeClaim | None":
+        """The claim; None if the release has one level for each column."""
+        given = claims.certificate.derived["tree"]
+        if given is None:
+            return None
+        if not isinstance(given, Mapping) or given.keys() != {
+            "steps",
+            "threshold",
+            "scale",
+            "bias",
+            "cut",
+        }:
+            raise FileError(NOT_VALID)
+        part = PartReader(given, NOT_VALID)
+        part.require(_is_integer, "threshold")
+        return cls(
+            claims,
+            steps=tuple(map(_step, part.checked(_are_steps, "steps"))),
+            scale=part.read(number, "scale"),
+            bias=part.whole("bias"),
+            cut=part.whole("cut"),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are refined."""
+        return tuple(dict.fromkeys(name for name, _ in self.steps))
+
+    def tops(self) -> dict[str, int]:
+        """The level of every refined column before the first step."""
+        tops: dict[str, int] = {}
+        for name, level in self.steps:
+            tops.setdefault(name, level + 1)
+        return tops
+
+    @cached_property
+    def nodes(self) -> list[dict[str, int]]:
+        """The levels of all refined columns after 0, 1, 2, … steps."""
+        nodes = [self.tops()]
+        for name, level in self.steps:
+            nodes.append({**nodes[-1], name: level})
+        return nodes
+
+    def faults(
+        self, epsilon: StatedEpsilon | None, floor: Mapping[str, int], ceiling: Mapping[str, int]
+    ) -> Iterator[str]:
+        """Whether the chain goes level by level within its bounds, and the noise suffices."""
+        if any(name not in self.claims.names for name in self.names):
+            yield "the tree refines a column that is not released"
+        if set(self.names) & set(self.claims.levels):
+            yield "a column of the tree has a level of its own"
+        levels = self.tops()
+        if any(ceiling.get(name, top) != top for name, top in levels.items()):
+            yield "the tree does not begin at the ceilings"
+        for name, level in self.steps:
+            if level != levels[name] - 1:
+                yield "the tree does not refine columns level by level"
+                return
+            levels[name] = level
+        if any(level != floor.get(name, 0) for name, level in levels.items()):
+            yield "the tree does not end at the floors"
+        if self.bias != ceil(self.scale) or self.cut != 2 * self.bias:
+            yield "bias or cut of the tree do not follow from its noise"
+        elif epsilon is None:
+            yield "nothing is paid for the tree"
+        else:
+            yield from self._noise_faults(Fraction(epsilon.value(_DIGITS)))
+
+    def _noise_faults(self, epsilon: Fraction) -> Iterator[str]:
+        narrower = self.scale - Fraction(1, _GRAIN)
+        if (self.scale * _GRAIN).denominator != 1 or narrower <= 0:
+            yield "the scale of the tree's noise was not derived"
+        elif _lost(self.scale, len(self.steps)) > epsilon * (1 + CLEARLY):
+            yield "the noise of the tree is too narrow for its epsilon"
+        elif _lost(narrower, len(self.steps)) < epsilon * (1 - CLEARLY):
+            yield "the noise of the tree is wider than its epsilon asks for: it was not derived"
+
+    def released(self, tables: ReleasedTables) -> Iterator[str]:
+        """With all hierarchies: whether every row stands at one of the nodes of the chain."""
+        trees = self._trees(tables.hierarchies)
+        for name, tree in trees.items():
+            if self.tops()[name] > tree.height:
+                yield f"the tree begins above the hierarchy of column {name!r}"
+                return
+        stands = np.ones((tables.table.rows, len(self.nodes)), dtype=np.bool_)
+        for name, tree in trees.items():
+            [column] = tables.table.records([name])
+            fits = self._fitting(name, tree, tables)
+            wrong = int((~fits.any(axis=1)).sum())
+            if wrong:
+                values = plural(wrong, "value")
+                yield f"column {name!r} has {values} that no level of the tree has"
+                return
+            if tables.table.rows:
+                stands &= fits[column.codes]
+        astray = int((~stands.any(axis=1)).sum())
+        if astray:
+            yield f"{plural(astray, 'row')} stand at levels that the tree does not have together"
+
+    def at_root(self, tables: ReleasedTables) -> bool:
+        """Whether some row shows nothing: all its columns are at the root."""
+        trees = self._trees(tables.hierarchies)
+        if not tables.table.rows or set(trees) != set(tables.table.names):
+            return False
+        bare = np.ones(tables.table.rows, dtype=np.bool_)
+        for name, tree in trees.items():
+            [column] = tables.table.records([name])
+            root = canonical(tree.labels[-1][0], self.claims.kind(name))
+            is_root = [canonical(key, self.claims.kind(name)) == root for key in column.keys]
+            bare &= np.array(is_root)[column.codes]
+        return bool(bare.any())
+
+    def _trees(self, given: Mapping[str, Hierarchy]) -> dict[str, Hierarchy]:
+        return self.claims.trees(given, self.names)
+
+    def _fitting(self, name: str, tree: Hierarchy, tables: ReleasedTables) -> npt.NDArray[np.bool_]:
+        """Of every value of a column, at which nodes of the chain it is a label."""
+        kind = self.claims.kind(name)
+        texts = [canonical(key, kind) for key in tables.table.keys(name)]
+        by_level = {}
+        for level in {node[name] for node in self.nodes}:
+            known = {canonical(label, kind) for label in tree.labels[level]}
+            by_level[level] = [text in known for text in texts]
+        fits = [by_level[node[name]] for node in self.nodes]
+        return np.array(fits, dtype=np.bool_).reshape(len(self.nodes), len(texts)).T
+
+    def open_ends(self, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
+        """What the files do not show of the tree."""
+        yield OpenEnd(
+            "that the tree was grown by the noise that is paid for, and its order and threshold "
+            "by noisy numbers alone",
+            (("derived", "tree", "threshold"),),
+        )
+        bare = [name for name in self.names if name not in self._trees(hierarchies)]
+        if bare:
+            steps = tuple(
+                ("derived", "tree", "steps", place, part)
+                for place, (name, _) in enumerate(self.steps)
+                for part in (0, 1)
+                if name in bare
+            )
+            yield OpenEnd(
+                f"that released values of {listed(bare)} are labels of the tree's levels: "
+                "the hierarchies were not given",
+                steps,
+            )
+
+
+@dataclass(frozen=True)
+class EpsilonParts:
+    """How the ε of a row is divided: a release, and what chooses its levels."""
+
+    release: StatedEpsilon
+    search: StatedEpsilon | None
+    order: StatedEpsilon | None
+    tree: StatedEpsilon | None
+
+    @classmethod
+    def read(cls, claims: Claims, release: str) -> "EpsilonParts":
+        derived = claims.derived
+        return cls(
+            release=derived.epsilon(release),
+            search=derived.epsilon_if_any("epsilon_search"),
+            order=derived.epsilon_if_any("epsilon_order"),
+            tree=derived.epsilon_if_any("epsilon_tree"),
+        )
+
+    def add_up(self, row: StatedEpsilon, split: Fraction, *, has_tree: bool) -> bool:
+        """Whether the parts are those of a row, of which `split` is for the release."""
+        search = self.search
+        if not self.release.equals(row.times(split if search is not None else Fraction(1))):
+            return False
+        if search is not None and not search.equals(row.times(1 - split)):
+            return False
+        if not has_tree:
+            return self.order is None and self.tree is None
+        if search is None or self.order is None or self.tree is None:
+            return False
+        in_order = self.order.equals(search.times(_ORDER_SHARE))
+        return in_order and self.tree.equals(search.times(1 - _ORDER_SHARE))
+
+
+def _is_integer(given: object) -> bool:
+    return type(given) is int
+
+
+def _are_steps(given: object) -> bool:
+    return isinstance(given, list) and bool(given) and all(map(_is_step, given))
+
+
+def _is_step(given: object) -> bool:
+    if not isinstance(given, list) or len(given) != 2:
+        return False
+    name, level = given
+    return type(name) is str and type(level) is int and level >= 0
+
+
+def _step(given: list[object]) -> tuple[str, int]:
+    name, level = given
+    return str(name), int(str(level))
+
+
+def _lost(scale: Fraction, steps: int) -> Fraction:
+    """What all tests on the worst path lose together, to about 50 digits."""
+    bias = ceil(scale)
+    total = Fraction(0)
+    with precision(_DIGITS):
+        rate = 1 / as_decimal(scale)
+        ratio = (-rate).exp()
+        for turn in range(steps):
+            above = 1 - 2 * bias + turn * bias
+            if above <= 0:
+                total += 1 / scale
+                continue
+            high, low = (-rate * above).exp(), (-rate * (above - 1)).exp()
+            loss = Fraction(((1 + ratio - high) / (1 + ratio - low)).ln())
+            total += loss
+            if loss < _NEGLIGIBLE:
+                break
+    return total
