@@ -256,6 +256,11 @@ def _by_tree(subject: Subject, epsilon: str, options: Options) -> Release:
     return _by_search(subject, epsilon, {"levels": "tree", **options})
 
 
+def _by_medium_tree(subject: Subject, epsilon: str, options: Options) -> Release:
+    """A tree that spends nothing on what marginals at medium levels do not show."""
+    return _by_tree(subject, epsilon, {"floor": subject.medium, **options})
+
+
 def _by_default(subject: Subject, epsilon: str, options: Options) -> Release:
     release: Callable[..., Release] = getattr(shoal, "release")  # noqa: B009  not there yet
     return release(subject.table, epsilon=epsilon, delta=DELTA, **options)
@@ -268,6 +273,7 @@ MAKERS: dict[str, Maker] = {
     "noisy counts, levels given": _by_levels,
     "noisy counts, search": _by_search,
     "noisy counts, tree": _by_tree,
+    "noisy counts, tree to medium": _by_medium_tree,
     "shoal.release": _by_default,
 }
 """Each way to release, by what it is called in the tables."""
