@@ -140,7 +140,10 @@ class Subject:
         """The relative accuracy of the stricter tree, trained on rows that show the class."""
         if self.target is None:
             return None
-        shown = release.filter(pl.col(self.target).is_in(self.trees[self.target].labels[0]))
+        classes = self.trees[self.target].labels[0]
+        shown = release.filter(pl.col(self.target).is_in(classes))
+        if len(release) and not len(shown):
+            return None  # the class is not released at all
         [found] = classification(self.table, shown, self.target, classifiers=["tree"])
         return found.relative
 

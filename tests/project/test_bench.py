@@ -125,24 +125,29 @@ def test_a_record_is_kept_once_and_by_the_finest_row_around_it(small: Source) ->
 
 
 def test_every_measurement_of_what_is_kept_runs(
-    plain: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    small: Source,
+    plain: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.setattr(kept, "adult", lambda: small)
     monkeypatch.setattr(kept, "EPSILONS", ("2",))
     monkeypatch.setattr(kept, "DELTA", "1e-2")
     monkeypatch.setattr(kept, "YARDSTICK", 1)
-    monkeypatch.setattr(kept, "CLASSES", {"adult": "sex"})
+    monkeypatch.setattr(kept, "CLASSES", {small.name: "c00"})
     monkeypatch.setitem(kept.MAKERS, "shoal.release", lambda *_: shoal.no_such_method())
     figures = plain / "figures.json"
-    given = ["--runs", "1", "--figures", str(figures), "--peers", str(plain), "--markdown"]
+    methods = ["SafePub", "noisy counts, levels given", "shoal.release", *kept.PEERS]
+    given = ["--runs", "1", "--figures", str(figures), "--methods", ";".join(methods)]
     monkeypatch.setattr(kept, "environment", lambda *_: None)
     monkeypatch.setattr(sys, "argv", ["kept", *given])
     kept.main()
     shown = capsys.readouterr()
     assert "shoal.release is left out" in shown.err
     assert "acs is left out" in shown.err
-    assert "| noisy counts, levels given | 2 |" in shown.out
+    assert "noisy counts, levels given  2" in shown.out
     found = kept.read_entries(figures)
-    assert {entry.method for entry in found} >= {"SafePub", "noisy counts, levels given"}
+    assert [entry.method for entry in found] == methods[:2]
     assert kept.merged(found, found) == found
 
 
