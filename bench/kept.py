@@ -414,39 +414,50 @@ def printed(found: Sequence[Entry], table: str) -> Printed:
     return Printed(f"More of the data: {table}", ("method", "ε", *MEASURES.values()), rows)
 
 
+DRAWN = {
+    "information": "information kept",
+    "marginals": "two-way marginals off by",
+    "half": "half of the queries off by less",
+    "accuracy": "relative accuracy",
+}
+
+
 def chart(found: Sequence[Entry], path: Path) -> None:
-    """Each measure by ε, one line per method."""
+    """Some measures by ε: a row of panels per table, a line per method."""
     import altair as alt
 
-    data = []
-    for entry in found:
-        for name, title in MEASURES.items():
-            value = getattr(entry.figures, name)
-            if value is not None and name != "cpu":
-                row = {"table": entry.table, "method": entry.method, "measure": title}
-                data.append(row | {"epsilon": float(entry.epsilon), "value": value})
-    frame = pl.DataFrame(data)
-    order = [name for name in (*MAKERS, *PEERS) if name in frame["method"].to_list()]
-    titles = [title for name, title in MEASURES.items() if name != "cpu"]
+    order = [*MAKERS, *PEERS]
 
-    def panel(table: str, title: str) -> Any:
-        some = frame.filter((pl.col("table") == table) & (pl.col("measure") == title))
+    def panel(table: str, name: str) -> Any:
+        points = [
+            {"method": each.method, "ε": float(each.epsilon), "value": getattr(each.figures, name)}
+            for each in found
+            if each.table == table
+        ]
+        known = [point for point in points if point["value"] is not None]
+        if not known:
+            return None
+        at = alt.Axis(values=[*map(float, EPSILONS)], format="~g")
         return (
-            alt.Chart(some, width=200, height=150, title=f"{table}: {title}")
-            .mark_line(point=True, clip=True)
+            alt.Chart(pl.DataFrame(known), width=170, height=150, title=f"{table}: {DRAWN[name]}")
+            .mark_line(point=True)
             .encode(
-                x=alt.X("epsilon:Q", title="ε", scale=alt.Scale(type="log")),
+                x=alt.X("ε:Q", axis=at, scale=alt.Scale(type="log", nice=False)),
                 y=alt.Y("value:Q", title=None),
-                color=alt.Color("method:N", sort=order, title=None),
+                color=alt.Color(
+                    "method:N",
+                    sort=[name for name in order if any(each.method == name for each in found)],
+                    title=None,
+                    legend=alt.Legend(orient="bottom", columns=3, labelLimit=300),
+                ),
             )
         )
 
-    present = frame.select("table", "measure").unique().rows()
-    tables = dict.fromkeys(entry.table for entry in found)
-    panels = [
-        panel(table, title) for table in tables for title in titles if (table, title) in present
-    ]
-    alt.concat(*panels, columns=3).save(str(path))
+    rows = []
+    for table in dict.fromkeys(each.table for each in found):
+        panels = [panel(table, name) for name in DRAWN]
+        rows.append(alt.hconcat(*(panel for panel in panels if panel is not None)))
+    alt.vconcat(*rows).save(str(path))
 
 
 def read_entries(path: Path) -> list[Entry]:
