@@ -38,6 +38,7 @@ _ROOMS = {
     "DeltaPresence": "privacy",
     "BetaLikeness": "privacy",
     "DeltaDisclosure": "privacy",
+    "release": "methods.auto",
     "SafePub": "methods.safepub",
     "NoisyCounts": "methods.noisy_counts",
     "KDGS": "methods.noisy_counts",
@@ -122,6 +123,7 @@ if TYPE_CHECKING:
     from shoal.measure.gates import RiskLimits as RiskLimits
     from shoal.measure.marginals import marginal as marginal
     from shoal.measure.previewing import preview as preview
+    from shoal.methods.auto import release as release
     from shoal.methods.buckets import Buckets as Buckets
     from shoal.methods.coincident import Coincident as Coincident
     from shoal.methods.columns import Columns as Columns

@@ -271,7 +271,10 @@ class NoisyCounts:
                 f"a `split` of {printed(split)} leaves nothing for a search",
                 "give a smaller one, or `levels`",
             )
-        tree = RefiningBudget(nodes, choosing) if self.levels == "tree" else None
+        tree = None
+        if self.levels == "tree":
+            tree = RefiningBudget(nodes, choosing)
+            tree.require_possible()
         return CountPlan(self._noise(epsilon * split, delta), nodes, choosing, tree)
 
     def release(
@@ -620,8 +623,8 @@ ENTRY = Entry(
         'epsilon = "?"  # how much one row may matter',
         'delta = "?"  # the chance that this fails; shoal explain --counts 1',
         "k = 1  # how many records must share a row, at least",
-        'levels = "tree"  # dense regions finer; or "search" for one level per column, or levels',
-        "# importance = { NAME = 3 }  # columns that count more in the choice of levels than 1",
+        'levels = "tree"  # "search": one level per column; or such as { NAME = 2 }',
+        "# importance = { NAME = 3 }  # columns that count more than the others",
         "# ceiling = { NAME = 2 }  # the highest level that a column may be released at",
         "# More options (noise, counts, floor, split, unit, …): docs/recipes.md",
     ),
