@@ -265,8 +265,7 @@ def _by_medium_tree(subject: Subject, epsilon: str, options: Options) -> Release
 
 
 def _by_default(subject: Subject, epsilon: str, options: Options) -> Release:
-    release: Callable[..., Release] = getattr(shoal, "release")  # noqa: B009  not there yet
-    return release(subject.table, epsilon=epsilon, delta=DELTA, **options)
+    return shoal.release(subject.table, epsilon=epsilon, delta=DELTA, **options)
 
 
 MAKERS: dict[str, Maker] = {

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -32,12 +33,19 @@ def rows(**repeats: int) -> pl.DataFrame:
     return pl.DataFrame(texts, schema={"town": pl.String, "sex": pl.String}, orient="row")
 
 
-def by_tree(frame: pl.DataFrame, steps: list[tuple[str, int]], counts: bool = False) -> Release:
+def by_tree(
+    frame: pl.DataFrame, steps: list[tuple[str, int]], counts: bool = False, **ceiling: int
+) -> Release:
     """A release that says it was made by a tree of these steps."""
     table = shoal.table(rows(a_f=1), quasi=["town", "sex"], hierarchies=TREES)
     release = NoisyCounts(1, "1e-6", levels={"town": 2, "sex": 1}, counts=counts).release(table)
-    derived = {**release.certificate.derived, "tree": {"steps": steps}}
-    return Release(frame, replace(release.certificate, levels={}, derived=derived), release.facts)
+    certificate = replace(
+        release.certificate,
+        levels={},
+        parameters={**release.certificate.parameters, "ceiling": ceiling},
+        derived={**release.certificate.derived, "tree": {"steps": [*map(list, steps)]}},
+    )
+    return Release(frame, certificate, release.facts)
 
 
 @pytest.mark.parametrize("spread", SPREADS)
@@ -93,6 +101,27 @@ def test_what_is_left_over_depends_on_the_other_columns_of_a_row() -> None:
     assert found.counts[:2, :2].tolist() == [[30, 4], [5, 4]]
 
 
+def test_columns_that_the_tree_does_not_refine_part_its_boxes() -> None:
+    steps = [("town", 1), ("town", 0)]
+    shown = rows(a_f=30, ab_f=5, ab_m=8)
+    fixed = by_tree(shown, steps, sex=0)
+    found = marginal(fixed, TREES, ["town"], spread="even")
+    assert found.counts[:2].tolist() == [34, 9]
+    # Whether or not they are asked for, and have a hierarchy.
+    ill = shown.with_columns(ill=pl.col("sex")).with_columns(sex=pl.lit("f"))
+    found = marginal(by_tree(ill, steps, sex=0), {"town": TOWNS}, ["town"], spread="even")
+    assert found.counts[:2].tolist() == [34, 9]
+
+
+def test_a_tree_may_start_at_a_ceiling_and_leave_out_levels() -> None:
+    shown = rows(a_any=30, ab_any=5, cde_any=9)
+    found = marginal(by_tree(shown, [("town", 0)], town=1), TREES, ["town"], spread="even")
+    assert found.counts[:5].tolist() == pytest.approx([30, 5, 3, 3, 3])
+    shown = rows(a_any=30, any_any=8)
+    found = marginal(by_tree(shown, [("town", 0)]), TREES, ["town"], spread="even")
+    assert found.counts[:5].tolist() == pytest.approx([30, 2, 2, 2, 2])
+
+
 def test_counts_of_rows_are_read() -> None:
     shown = rows(a_any=1, ab_any=1).with_columns(count=pl.Series([30, 5]))
     found = marginal(by_tree(shown, [("town", 1), ("town", 0)], True), TREES, ["town"])
@@ -119,6 +148,17 @@ def test_no_record_is_lost_by_spreading(
     found = marginal(shown, TREES, ["town", "sex"], {"town": level}, spread=spread)
     assert found.counts.sum() == pytest.approx(len(texts))
     assert (found.counts >= 0).all()
+
+
+@pytest.mark.parametrize("method", [NoisyCounts, shoal.SafePub])
+def test_releases_by_a_tree_are_read_whole(method: Any) -> None:
+    people = shoal.demo.table()
+    how = {"levels": "tree"} if method is NoisyCounts else {"search": "tree"}
+    release = method(2, "1e-3", **how).release(people)
+    trees = {name: people.hierarchy(name) for name in people.hierarchies}
+    for pair in combinations(people.quasi, 2):
+        found = marginal(release, trees, pair, dict.fromkeys(pair, 1))
+        assert found.counts.sum() == pytest.approx(release.facts.kept)
 
 
 def test_many_marginals_of_one_reading_agree_with_single_ones() -> None:

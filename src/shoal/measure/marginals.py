@@ -114,27 +114,32 @@ class ReleasedRows:
         cls, release: Any, hierarchies: Mapping[str, Hierarchy], columns: Iterable[str]
     ) -> "ReleasedRows":
         """Read some columns of a release, and those that its tree refined."""
-        steps = _steps(release)
-        names = list(dict.fromkeys([*columns, *(name for name, _ in steps)]))
+        chain = _Chain.of(release)
+        refined = () if chain is None else chain.names
+        names = list(dict.fromkeys([*columns, *refined]))
         shown, repeats = _shown(release)
         for name in names:
             if name not in shown.names or name not in hierarchies:
                 raise ColumnError(
                     f"column {name!r} is not in the release, or has no hierarchy",
-                    "name released columns, and give their hierarchies",
+                    "name released columns, and give all hierarchies of the release",
                 )
-        counted = shown.count([*names, *repeats], {})
+        whole = names if chain is None else shown.names
+        counted = shown.count([*dict.fromkeys([*whole, *repeats])], {})
         read: dict[str, _ReadColumn] = {}
         for name in names:
             tree = hierarchies[name].with_missing()
-            sets = _leaves_of(shown.labels(name), tree, name, mixed=bool(steps))
+            sets = _leaves_of(shown.labels(name), tree, name, mixed=name in refined)
             read[name] = _ReadColumn(tree, counted.column(name).astype(np.int64), sets)
         count = counted.count
         for name in repeats:
             numbers = np.array([int(text) for text in shown.labels(name)], dtype=np.int64)
             count = count * numbers[counted.column(name)]
-        for name, rows, taken in _left_over(read, steps):
-            read[name] = read[name].narrowed(rows, taken)
+        if chain is not None:
+            fixed = [name for name in whole if name not in (*refined, *repeats)]
+            cells = [counted.column(name).astype(np.int64) for name in fixed]
+            for name, rows, taken in chain.left_over(read, cells):
+                read[name] = read[name].narrowed(rows, taken)
         return cls(read, count)
 
     def marginal(
@@ -259,14 +264,6 @@ class _CountedBy:
         return np.asarray(sets @ at)
 
 
-def _steps(release: Any) -> list[tuple[str, int]]:
-    """The steps of the tree that a release was made by, if there is one."""
-    if not isinstance(release, Release):
-        return []
-    tree = release.certificate.derived.get("tree")
-    return [(name, level) for name, level in tree["steps"]] if tree else []
-
-
 def _shown(release: Any) -> tuple[Table, list[str]]:
     """The released rows as texts, and the column that says how often each is there, if any."""
     frame = release.table if isinstance(release, Release) else release
@@ -298,50 +295,68 @@ def _leaves_of(labels: Sequence[str], tree: Hierarchy, name: str, mixed: bool) -
 # What finer rows leave over
 
 
-def _left_over(
-    columns: Mapping[str, _ReadColumn], steps: Sequence[tuple[str, int]]
-) -> Iterator[tuple[str, Ints, Bools]]:
-    """For every step the rows that it left behind, and which leaves of its column are not theirs.
+@dataclass(frozen=True)
+class _Chain:
+    """The nodes that a tree of refinements goes through, as its certificate says."""
 
-    These rows are at the node before the step. What they do not have is what passed: the parts that
-    some finer row is in.
-    """
-    if not steps:
-        return
-    nodes = _nodes(steps)
-    depth = _depth(columns, nodes)
-    first = {name: column.first for name, column in columns.items()}
-    for turn, (name, level) in enumerate(steps):
-        behind = np.flatnonzero(depth == turn)
-        beyond = np.flatnonzero(depth > turn)
-        if not len(behind) or not len(beyond):
-            continue
-        at = nodes[turn]
-        box = np.stack([columns[each].tree.maps[at[each]][first[each]] for each in at], axis=1)
-        _, number = np.unique(box, axis=0, return_inverse=True)
-        tree = columns[name].tree
-        taken = np.zeros((int(number.max()) + 1, tree.cardinality(level)), dtype=np.bool_)
-        taken[number[beyond], tree.maps[level][first[name][beyond]]] = True
-        yield name, behind, taken[number[behind]][:, tree.maps[level]]
+    steps: tuple[tuple[str, int], ...]
+    ceiling: Mapping[str, int]
 
+    @classmethod
+    def of(cls, release: Any) -> "_Chain | None":
+        """None where a release was not made by a tree, or nothing says so."""
+        if not isinstance(release, Release):
+            return None
+        certificate = release.certificate
+        tree = certificate.derived.get("tree")
+        if not tree:
+            return None
+        steps = tuple((str(name), int(level)) for name, level in tree["steps"])
+        return cls(steps, certificate.parameters.get("ceiling") or {})
 
-def _nodes(steps: Sequence[tuple[str, int]]) -> list[dict[str, int]]:
-    """The levels of the refined columns before every step, and after the last."""
-    levels: dict[str, int] = {}
-    for name, level in steps:
-        levels.setdefault(name, level + 1)
-    nodes = [dict(levels)]
-    for name, level in steps:
-        levels[name] = level
-        nodes.append(dict(levels))
-    return nodes
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are refined."""
+        return tuple(dict.fromkeys(name for name, _ in self.steps))
+
+    def nodes(self, columns: Mapping[str, _ReadColumn]) -> list[dict[str, int]]:
+        """The levels of these columns after 0, 1, 2, … steps."""
+        nodes = [{name: self.ceiling.get(name, columns[name].tree.height) for name in self.names}]
+        for name, level in self.steps:
+            nodes.append({**nodes[-1], name: level})
+        return nodes
+
+    def left_over(
+        self, columns: Mapping[str, _ReadColumn], fixed: Sequence[Ints]
+    ) -> Iterator[tuple[str, Ints, Bools]]:
+        """For every step the rows that it left behind, and which leaves of its column they lack.
+
+        These rows are at the node before the step. What they lack is what passed: the parts of
+        their box that some finer row is in. `fixed` has the codes of columns that are not refined.
+        """
+        nodes = self.nodes(columns)
+        depth = _depth(columns, nodes)
+        first = {name: columns[name].first for name in self.names}
+        for turn, (name, level) in enumerate(self.steps):
+            behind = np.flatnonzero(depth == turn)
+            beyond = np.flatnonzero(depth > turn)
+            if not len(behind) or not len(beyond):
+                continue
+            at = nodes[turn].items()
+            cells = [columns[each].tree.maps[height][first[each]] for each, height in at]
+            _, box = np.unique(np.stack([*cells, *fixed], axis=1), axis=0, return_inverse=True)
+            tree = columns[name].tree
+            taken = np.zeros((int(box.max()) + 1, tree.cardinality(level)), dtype=np.bool_)
+            taken[box[beyond], tree.maps[level][first[name][beyond]]] = True
+            yield name, behind, taken[box[behind]][:, tree.maps[level]]
 
 
 def _depth(columns: Mapping[str, _ReadColumn], nodes: Sequence[Mapping[str, int]]) -> Ints:
     """How many steps every row has taken: the last node whose values it has."""
-    rows = len(next(iter(columns.values())).codes)
+    names = [*nodes[0]]
+    rows = len(columns[names[0]].codes)
     depth = np.full(rows, -1, dtype=np.int64)
-    sizes = {name: column.sets.sum(axis=1)[column.codes] for name, column in columns.items()}
+    sizes = {name: columns[name].sets.sum(axis=1)[columns[name].codes] for name in names}
     for turn, node in enumerate(nodes):
         fits = np.ones(rows, dtype=np.bool_)
         for name, level in node.items():
