@@ -197,9 +197,7 @@ def judge(
     if isinstance(release, Release) and _keeps_apart(release):
         return _judged_apart(table, release, classes, queries, seed)
     certificate = release.certificate if isinstance(release, Release) else None
-    chosen = levels
-    if chosen is None:
-        chosen = {} if certificate is None else certificate.levels
+    chosen = _levels(table, certificate, levels)
     frame, form = release, ReleasedForm()
     if isinstance(release, Release):
         frame, form = _released(release)
@@ -218,7 +216,8 @@ def judge(
     if not keep.all():
         unsuppressed = as_table(whole.frame.filter(keep.tolist()).to_native(), types=whole.types)
         released = _Released(unsuppressed, mark)
-    columns = [column.only(keep, column.name in chosen) for column in columns]
+    fixed = {name for name, at in chosen.items() if len(at) == 1}
+    columns = [column.only(keep, column.name in fixed) for column in columns]
     names = {column.name for column in generalised}
     generalised = [column for column in columns if column.name in names]
     # With noisy counts, rows may be there more often than they were.
@@ -227,7 +226,8 @@ def judge(
         raise _foreign()
     rate = _rate(certificate)
     shown = released.table
-    losses, unknown, risk = _losses(table, released, generalised, noisy)
+    several = len(fixed) < len(chosen)
+    losses, unknown, risk = _losses(table, released, generalised, noisy, several)
     accuracies, unpredicted = _accuracies(table, shown, classes, seed)
     return Judgement(
         release=certificate.number if certificate else None,
@@ -262,6 +262,21 @@ def refuse_beside_a_release(path: str | os.PathLike[str]) -> None:
 
 
 # Reading the release
+
+_Levels = Mapping[str, Sequence[int]]
+"""The levels that values of a column may have."""
+
+
+def _levels(
+    table: Table, certificate: Certificate | None, given: Mapping[str, int] | None
+) -> _Levels:
+    """The levels of the generalised columns, as far as that is known."""
+    if given is None and certificate is not None:
+        if certificate.refined is not None:
+            names = [str(column["name"]) for column in certificate.columns]
+            return certificate.refined.levels(name for name in names if name in table.hierarchies)
+        given = certificate.levels
+    return {name: (level,) for name, level in (given or {}).items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,7 +348,7 @@ def _released(release: Release) -> tuple[Any, ReleasedForm]:
     return repeated(release.table) if form.counted else release.table, form
 
 
-def _shown(table: Table, frame: Any, levels: Mapping[str, int], mark: str | None) -> Table:
+def _shown(table: Table, frame: Any, levels: _Levels, mark: str | None) -> Table:
     """The released dataframe as a table.
 
     Generalised values are texts; others have the types of the input.
@@ -354,7 +369,7 @@ def _shown(table: Table, frame: Any, levels: Mapping[str, int], mark: str | None
     return as_table(frame, types=types)
 
 
-def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _Column:
+def _read(table: Table, shown: Table, name: str, levels: _Levels) -> _Column:
     """A released column by the level it has, or by the first one that has all its values."""
     column, kind = shown.records([name])[0], table.kind(name)
     counted = table.count([name], {})
@@ -374,10 +389,10 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
     ]
     if name in table.hierarchies and (quasi or name in levels):
         tree = table.hierarchy(name)
-        at = [levels[name]] if name in levels else range(tree.height + 1)
+        at = levels.get(name, range(tree.height + 1))
         if not all(0 <= level <= tree.height for level in at):
             raise HierarchyError(
-                f"column {name!r} has levels 0 to {tree.height}, and the release has {at[0]}"
+                f"column {name!r} has levels 0 to {tree.height}, and the release has {max(at)}"
             )
         possible = [
             (level, tree.labels[level], tree.maps[level][table.leaf_of(name)]) for level in at
@@ -398,7 +413,8 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
         if not strange:
             before = np.bincount(code_of, records, len(labels)).astype(np.int64)
             return _Column(name, level, labels, before, codes[column.codes])
-    if quasi and name not in levels:
+    several = len(levels[name]) > 1 if name in levels else quasi
+    if several:
         return _Column(
             name, None, (), np.zeros(0, dtype=np.int64), np.zeros(shown.rows, dtype=np.int64)
         )
@@ -446,9 +462,12 @@ _Measured = tuple[dict[str, Lost], dict[str, str], FittingRisk | None]
 
 
 def _losses(
-    table: Table, released: _Released, columns: Sequence[_Column], noisy: bool
+    table: Table, released: _Released, columns: Sequence[_Column], noisy: bool, several: bool
 ) -> _Measured:
-    """The loss by every model, why there is none where there is none, and the risk of records."""
+    """The loss by every model, why there is none where there is none, and the risk of records.
+
+    `several` says that columns may have values of several levels.
+    """
     bare = [column.name for column in columns if column.name not in table.hierarchies]
     if bare or not columns:
         reason = (
@@ -456,9 +475,9 @@ def _losses(
         )
         return {}, {f"loss by {name}": reason for name in LOSSES}, None
     names = [column.name for column in columns]
-    lattice = Lattice(table.count(names), {name: table.hierarchy(name) for name in names})
-    if any(column.level is None for column in columns):
-        return _losses_of_texts(table, released, lattice)
+    lattice = _lattice(table, names)
+    if several or any(column.level is None for column in columns):
+        return _losses_of_texts(table, released, lattice, noisy)
     groups = lattice.groups(tuple(column.level or 0 for column in columns))
     kept = _kept(groups, columns, noisy)
     losses = {
@@ -466,15 +485,19 @@ def _losses(
         for name, loss in LOSSES.items()
     }
     if released.mark is not None:
-        by_sizes = _by_sizes(table, released, names)
+        by_sizes = _by_sizes(table, released.sizes(names))
         losses |= _scaled(by_sizes, lattice, not released.rows)
     return losses, {}, None
 
 
-def _by_sizes(table: Table, released: _Released, names: Sequence[str]) -> dict[str, float]:
-    """The raw losses that look at the sizes of groups alone."""
-    sizes = released.sizes(names).astype(np.float64)
-    lost = table.rows - released.rows
+def _lattice(table: Table, names: Sequence[str]) -> Lattice:
+    return Lattice(table.count(names), {name: table.hierarchy(name) for name in names})
+
+
+def _by_sizes(table: Table, released: Ints) -> dict[str, float]:
+    """The raw losses that look at the sizes of released groups alone."""
+    sizes = released[released > 0].astype(np.float64)
+    lost = table.rows - int(sizes.sum())
     return {
         "discernibility": float(sizes @ sizes) + lost * table.rows,
         "group_size": table.rows / max(len(sizes) + (lost > 0), 1),
@@ -509,8 +532,8 @@ def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
     return np.minimum(kept, groups.sizes)
 
 
-def _losses_of_texts(table: Table, released: _Released, lattice: Lattice) -> _Measured:
-    """The losses of a release whose groups have individual ranges or sets.
+def _losses_of_texts(table: Table, released: _Released, lattice: Lattice, noisy: bool) -> _Measured:
+    """The losses of a release whose groups have individual ranges or sets, or several levels.
 
     They are those that need no levels, and all where every text is that of a level.
     """
@@ -519,36 +542,59 @@ def _losses_of_texts(table: Table, released: _Released, lattice: Lattice) -> _Me
         for name in LOSSES
     }
     shown = released.table
-    lost = table.rows - shown.rows
-    shares, possible = 0.0, np.ones(shown.rows)
-    for name, tree in zip(lattice.names, lattice.hierarchies, strict=True):
-        [column] = shown.records([name])
-        covered = [*map(covers(tree), column.labels)]
-        if strange := covered.count(None):
+    rows = shown.count(list(lattice.names), {})
+    covered = []
+    for name, tree, codes in zip(lattice.names, lattice.hierarchies, rows.codes, strict=True):
+        leaves = [*map(covers(tree), shown.labels(name))]
+        if strange := leaves.count(None):
             values = plural(strange, "released value")
             reason = f"column {name!r}: {values} not in its hierarchy, at any level"
             return {}, dict.fromkeys(unknown, reason), None
-        number = np.array(covered, dtype=np.float64)[column.codes]
-        shares += float(number.sum()) / tree.leaves
-        possible *= number
-    _, everything = LOSSES["ambiguity"].span(lattice)
-    raw = {
-        "granularity": shares + lost * len(lattice.names),
-        **_by_sizes(table, released, lattice.names),
-        "ambiguity": (float(possible.sum()) + lost * everything) / max(table.rows, 1),
-    }
+        covered.append(np.array(leaves, dtype=np.float64)[codes])
     own = OwnLevels.of(lattice, table, shown)
-    if own is not None:
+    if own is not None and not noisy and not own.possible:
+        raise _foreign()
+    counts, sizes = rows.count, released.sizes(lattice.names)
+    kept = own
+    if own is not None and noisy:
+        kept = own.kept()
+        counts = sizes = kept.counts
+    raw = _by_covers(table, lattice, covered, counts) | _by_sizes(table, sizes)
+    if kept is not None:
         raw |= {
-            "intensity": own.intensity(),
-            "entropy": own.entropy(),
-            "divergence": own.divergence(),
+            "intensity": kept.intensity(),
+            "entropy": kept.entropy(),
+            "divergence": kept.divergence(),
         }
-    losses = _scaled({name: raw[name] for name in LOSSES if name in raw}, lattice, not shown.rows)
+    losses = _scaled({name: raw[name] for name in LOSSES if name in raw}, lattice, not counts.any())
     unmeasured = {
         f"loss by {name}": unknown[f"loss by {name}"] for name in LOSSES if name not in raw
     }
-    return losses, unmeasured, None if own is None else own.risk()
+    return losses, unmeasured, None if own is None else _risk(table, shown, own)
+
+
+def _by_covers(
+    table: Table, lattice: Lattice, covered: Sequence[npt.NDArray[np.float64]], counts: Ints
+) -> dict[str, float]:
+    """The raw losses that look only at how many leaves the cells of every released row cover."""
+    lost = table.rows - int(counts.sum())
+    shares = float(lost * len(covered))
+    possible = np.ones(len(counts))
+    for tree, number in zip(lattice.hierarchies, covered, strict=True):
+        shares += float(number @ counts) / tree.leaves
+        possible *= number
+    _, everything = LOSSES["ambiguity"].span(lattice)
+    ambiguity = (float(possible @ counts) + lost * everything) / max(table.rows, 1)
+    return {"granularity": shares, "ambiguity": ambiguity}
+
+
+def _risk(table: Table, shown: Table, own: OwnLevels) -> FittingRisk | None:
+    """How likely the right person is named, by the columns that people are known by."""
+    known = [name for name in own.lattice.names if name in grouping(table)]
+    if len(known) < len(own.lattice.names):
+        by_known = OwnLevels.of(_lattice(table, known), table, shown)
+        return None if by_known is None else by_known.risk()
+    return own.risk()
 
 
 # What can still be learnt
