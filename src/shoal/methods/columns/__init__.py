@@ -101,7 +101,7 @@ class Columns:
     value: str | None
     items: tuple[str, ...]
     looked_at: int
-    levels: Mapping[str, int] | None
+    levels: Mapping[str, int]
     unit: str | None
     rows: int
     counts: bool
@@ -147,7 +147,7 @@ class Columns:
             value=value,
             items=_names(items, "items"),
             looked_at=whole(looked_at, "looked_at"),
-            levels=levels,
+            levels=dict(levels or {}),
             unit=unit,
             rows=whole(rows, "rows"),
             counts=counts,
@@ -261,7 +261,7 @@ class Columns:
         if not self._is_long:
             groups = _placed(self.schema, names)
             released = {names[place] for places in groups for place in places}
-        unused = [name for name in self.levels or {} if name not in released]
+        unused = [name for name in self.levels if name not in released]
         if unused:
             raise ParameterError(
                 f"names {listed(unused)}, which no group of the schema has",

@@ -134,7 +134,7 @@ def parse(claims: Claims) -> ColumnsClaim:
         composition=derived.text("composition"),
         noise=NoiseClaim.read(claims),
         counted=given.flag("counts"),
-        fixed_levels=given.levels_if_any("levels") or {},
+        fixed_levels=given.levels("levels"),
     )
 
 
