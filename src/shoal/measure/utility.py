@@ -643,8 +643,11 @@ def _covering(
 def _generalised(reading: _Reading, present: Ints) -> tuple[Ints, Bools]:
     """The released code of every record whose leaf has one, and new codes for the others.
 
-    The new codes are at the release's level; what they cover is returned too.
+    Of several codes it is the tightest. The new codes are at the release's level; what they cover
+    is returned too.
     """
+    tightest_first = np.argsort(reading.may_be[present].sum(axis=1), kind="stable")
+    present = present[tightest_first]
     may_be = reading.may_be[present]
     covered = may_be.any(axis=0)
     code = np.full(reading.leaves, -1, dtype=np.int64)
