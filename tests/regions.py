@@ -1,11 +1,13 @@
 """A made-up table and methods whose releases have values of several levels, by region."""
 
 import random
+from pathlib import Path
 
 import polars as pl
 
 import shoal
 from shoal.chance import Seeded
+from shoal.data import hierarchy
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
 from shoal.methods.noisy_counts import NoisyCounts
@@ -68,3 +70,35 @@ def leaves_of(column: str, text: str) -> frozenset[str]:
             if labels[code] == text
         }
     return frozenset(covered)
+
+
+RECIPE = """
+[source]
+path = "towns.csv"
+types = { age = "text" }
+[roles]
+town = "quasi"
+age = "quasi"
+ill = "sensitive"
+sex = "insensitive"
+[hierarchies]
+town = { file = "town.csv" }
+age = { file = "age.csv" }
+ill = { file = "ill.csv" }
+[method]
+"""
+
+METHOD_LINES = {
+    "noisy": 'name = "noisy-counts"\nepsilon = 1\ndelta = "1e-3"\nlevels = "tree"\n',
+    "sampled": ('name = "safepub"\nepsilon = 1\ndelta = "1e-3"\nsearch = "tree"\nsplit = "1/2"\n'),
+}
+
+
+def write_towns(folder: Path, method: str) -> Path:
+    """Write the table, its hierarchies and a recipe with one of the methods."""
+    town_records().write_csv(folder / "towns.csv")
+    for name, tree in TREES.items():
+        hierarchy.write(tree, folder / f"{name}.csv")
+    recipe = folder / f"{method}.toml"
+    recipe.write_text(RECIPE + METHOD_LINES[method])
+    return recipe

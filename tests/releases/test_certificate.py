@@ -83,4 +83,11 @@ def test_a_tree_that_is_not_one_is_shown_as_it_is_written() -> None:
     certificate = replace(paper(), derived={"tree": {"steps": [["age", "all"]]}})
     assert certificate.refined is None
     assert "tree = steps [age, all]" in str(certificate)
-    assert "never refined" in str(replace(paper(), derived={"tree": {"steps": []}}))
+
+
+def test_a_column_that_is_not_refined_has_its_level_beside_the_order_of_the_others() -> None:
+    tree = {"steps": [["age", 0]]}
+    lines = str(replace(paper(), levels={"sex": 1}, derived={"tree": tree})).splitlines()
+    place = lines.index("Levels")
+    order = "by region, refined in this order: age 0"
+    assert lines[place + 1 : place + 3] == ["  sex 1", f"  {order}"]

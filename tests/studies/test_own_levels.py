@@ -325,3 +325,23 @@ def test_levels_that_are_given_are_taken_instead_of_the_steps() -> None:
     release = regions.by_region("noisy", table)
     with pytest.raises(HierarchyError, match="not at level 0"):
         shoal.judge(table, release, levels={"town": 0, "age": 0, "ill": 0})
+
+
+@pytest.mark.parametrize("method", regions.METHODS)
+def test_a_text_is_read_by_the_levels_that_were_released_alone(method: str) -> None:
+    # "b" is a leaf, and at a level that is left out of the tree it is "a" and "b".
+    lines = [["a", "b", "*"], ["b", "b", "*"], ["c", "z", "*"], ["d", "z", "*"]]
+    table = replace(
+        regions.town_table(),
+        hierarchies={**regions.TREES, "town": Hierarchy.from_lines(lines)},
+    )
+    release = regions.by_region(method, table)
+    assert ["town", 1] not in release.certificate.derived["tree"]["steps"]
+    assert "b" in release.table["town"].to_list()
+    judgement = shoal.judge(table, release)
+    loss = judgement.losses["granularity"].normalised
+    assert loss == pytest.approx(release.facts.loss, abs=0.01 if method == "noisy" else 1e-9)
+    (town,) = [column for column in judgement.columns if column.column == "town"]
+    after = {value.value: value.after for value in town.values}
+    everywhere = release.table["town"].to_list().count("*") / 4
+    assert after["b"] == pytest.approx(release.table["town"].to_list().count("b") + everywhere)

@@ -204,7 +204,9 @@ def _check_levels(content: Content) -> Iterator[RecipeError]:
         generalised = [name for name in released if name in content.hierarchies]
         kind = "released column with a hierarchy"
     for option in _BY_COLUMN:
-        for name in getattr(method, option, None) or {}:
+        by_column = getattr(method, option, None) or {}
+        # A word says how levels are chosen.
+        for name in () if isinstance(by_column, str) else by_column:
             if name in generalised:
                 continue
             fix = toml.suggestion(name, generalised)

@@ -56,8 +56,8 @@ class Certificate:
     `unprotected` lists what the promise does not protect. `columns` are the released ones in their
     order, with role and type. A sensitive column has its hierarchy; a quasi-identifying one the
     digest of the hierarchy that its texts are read by, None if that was derived from the rows.
-    `levels` are the chosen levels, where each holds for all rows; `refined` is what replaces them
-    where they do not. `derived` is what was computed from the parameters alone, such as the k that
+    `levels` are the chosen levels that hold for all rows; columns with values of several levels are
+    in `refined`. `derived` is what was computed from the parameters alone, such as the k that
     an ε needs. `recipe` is the digest of the recipe, if one was followed. `whole` says that no
     record of the input was left out (of the records drawn, where a unit is named), so that shares
     in the release are those in the input. `private` is False if the draws came from a seed: then
@@ -125,12 +125,12 @@ class Certificate:
         return Refined.of(self.parameters, self.derived)
 
     def _levels(self) -> list[str]:
-        """The levels of columns, or the order in which regions were refined, for people."""
+        """The levels of columns, and the order in which regions were refined, for people."""
+        levels = [_in_words(self.levels)] if self.levels else []
         if self.refined is not None:
             steps = [f"{name} {level}" for name, level in self.refined.steps]
-            order = f"refined in this order: {', '.join(steps)}" if steps else "never refined"
-            return [f"by region, {order}"]
-        return [_in_words(self.levels)] if self.levels else []
+            levels.append(f"by region, refined in this order: {', '.join(steps) or 'none'}")
+        return levels
 
     def _derived(self) -> dict[str, Any]:
         """What was derived, without the steps of a tree, which are shown as levels."""

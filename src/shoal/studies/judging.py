@@ -226,9 +226,8 @@ def judge(
         raise _foreign()
     rate = _rate(certificate)
     shown = released.table
-    several = len(fixed) < len(chosen)
-    losses, unknown, risk = _losses(table, released, generalised, noisy, several)
-    accuracies, unpredicted = _accuracies(table, shown, classes, seed)
+    losses, unknown, risk = _losses(table, released, generalised, noisy, chosen)
+    accuracies, unpredicted = _accuracies(table, shown, classes, seed, chosen)
     return Judgement(
         release=certificate.number if certificate else None,
         method=certificate.method if certificate else None,
@@ -239,8 +238,8 @@ def judge(
         rate=None if rate is None else float(rate),
         losses=losses,
         accuracies=accuracies,
-        queries=_queries(table, shown, queries, rate, seed) if queries else None,
-        columns=tuple(_counted(table, shown, column, rate) for column in columns),
+        queries=_queries(table, shown, queries, rate, seed, chosen) if queries else None,
+        columns=tuple(_counted(table, shown, column, rate, chosen) for column in columns),
         unknown=unknown | unpredicted,
         risk=risk,
     )
@@ -271,12 +270,13 @@ def _levels(
     table: Table, certificate: Certificate | None, given: Mapping[str, int] | None
 ) -> _Levels:
     """The levels of the generalised columns, as far as that is known."""
+    refined: _Levels = {}
     if given is None and certificate is not None:
-        if certificate.refined is not None:
-            names = [str(column["name"]) for column in certificate.columns]
-            return certificate.refined.levels(name for name in names if name in table.hierarchies)
         given = certificate.levels
-    return {name: (level,) for name, level in (given or {}).items()}
+        if certificate.refined is not None:
+            heights = {name: tree.height for name, tree in table.hierarchies.items()}
+            refined = certificate.refined.levels(heights)
+    return {**{name: (level,) for name, level in (given or {}).items()}, **refined}
 
 
 @dataclass(frozen=True, eq=False)
@@ -462,12 +462,13 @@ _Measured = tuple[dict[str, Lost], dict[str, str], FittingRisk | None]
 
 
 def _losses(
-    table: Table, released: _Released, columns: Sequence[_Column], noisy: bool, several: bool
+    table: Table,
+    released: _Released,
+    columns: Sequence[_Column],
+    noisy: bool,
+    levels: _Levels,
 ) -> _Measured:
-    """The loss by every model, why there is none where there is none, and the risk of records.
-
-    `several` says that columns may have values of several levels.
-    """
+    """The loss by every model, why there is none where there is none, and the risk of records."""
     bare = [column.name for column in columns if column.name not in table.hierarchies]
     if bare or not columns:
         reason = (
@@ -476,8 +477,9 @@ def _losses(
         return {}, {f"loss by {name}": reason for name in LOSSES}, None
     names = [column.name for column in columns]
     lattice = _lattice(table, names)
+    several = any(len(at) > 1 for at in levels.values())
     if several or any(column.level is None for column in columns):
-        return _losses_of_texts(table, released, lattice, noisy)
+        return _losses_of_texts(table, released, lattice, noisy, levels)
     groups = lattice.groups(tuple(column.level or 0 for column in columns))
     kept = _kept(groups, columns, noisy)
     losses = {
@@ -532,7 +534,9 @@ def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
     return np.minimum(kept, groups.sizes)
 
 
-def _losses_of_texts(table: Table, released: _Released, lattice: Lattice, noisy: bool) -> _Measured:
+def _losses_of_texts(
+    table: Table, released: _Released, lattice: Lattice, noisy: bool, levels: _Levels
+) -> _Measured:
     """The losses of a release whose groups have individual ranges or sets, or several levels.
 
     They are those that need no levels, and all where every text is that of a level.
@@ -545,13 +549,13 @@ def _losses_of_texts(table: Table, released: _Released, lattice: Lattice, noisy:
     rows = shown.count(list(lattice.names), {})
     covered = []
     for name, tree, codes in zip(lattice.names, lattice.hierarchies, rows.codes, strict=True):
-        leaves = [*map(covers(tree), shown.labels(name))]
+        leaves = [*map(covers(tree, levels.get(name)), shown.labels(name))]
         if strange := leaves.count(None):
             values = plural(strange, "released value")
             reason = f"column {name!r}: {values} not in its hierarchy, at any level"
             return {}, dict.fromkeys(unknown, reason), None
         covered.append(np.array(leaves, dtype=np.float64)[codes])
-    own = OwnLevels.of(lattice, table, shown)
+    own = OwnLevels.of(lattice, table, shown, levels)
     if own is not None and not noisy and not own.possible:
         raise _foreign()
     counts, sizes = rows.count, released.sizes(lattice.names)
@@ -570,7 +574,7 @@ def _losses_of_texts(table: Table, released: _Released, lattice: Lattice, noisy:
     unmeasured = {
         f"loss by {name}": unknown[f"loss by {name}"] for name in LOSSES if name not in raw
     }
-    return losses, unmeasured, None if own is None else _risk(table, shown, own)
+    return losses, unmeasured, None if own is None else _risk(table, shown, own, levels)
 
 
 def _by_covers(
@@ -588,11 +592,11 @@ def _by_covers(
     return {"granularity": shares, "ambiguity": ambiguity}
 
 
-def _risk(table: Table, shown: Table, own: OwnLevels) -> FittingRisk | None:
+def _risk(table: Table, shown: Table, own: OwnLevels, levels: _Levels) -> FittingRisk | None:
     """How likely the right person is named, by the columns that people are known by."""
     known = [name for name in own.lattice.names if name in grouping(table)]
     if len(known) < len(own.lattice.names):
-        by_known = OwnLevels.of(_lattice(table, known), table, shown)
+        by_known = OwnLevels.of(_lattice(table, known), table, shown, levels)
         return None if by_known is None else by_known.risk()
     return own.risk()
 
@@ -601,7 +605,11 @@ def _risk(table: Table, shown: Table, own: OwnLevels) -> FittingRisk | None:
 
 
 def _accuracies(
-    table: Table, shown: Table, classes: str | Iterable[str], seed: int
+    table: Table,
+    shown: Table,
+    classes: str | Iterable[str],
+    seed: int,
+    levels: _Levels,
 ) -> tuple[tuple[Accuracy, ...], dict[str, str]]:
     """The accuracies of classifiers for every class column, and why there are none for some."""
     accuracies: list[Accuracy] = []
@@ -618,7 +626,13 @@ def _accuracies(
         try:
             folds = min(FOLDS, table.rows)
             accuracies += classification(
-                table, shown, name, classifiers=CLASSIFIERS, folds=folds, seed=seed
+                table,
+                shown,
+                name,
+                classifiers=CLASSIFIERS,
+                folds=folds,
+                seed=seed,
+                levels=levels,
             )
         except ColumnError as error:  # it was generalised, which is not a mistake of whoever asks
             unknown[f"classification of {name}"] = str(error)
@@ -626,17 +640,21 @@ def _accuracies(
 
 
 def _queries(
-    table: Table, shown: Table, number: int, rate: Fraction | None, seed: int
+    table: Table, shown: Table, number: int, rate: Fraction | None, seed: int, levels: _Levels
 ) -> CountErrors:
     """The errors of count queries over the quasi-identifying columns, or all if there are none."""
     names = [name for name in shown.names if table.roles.get(name) is Role.QUASI] or list(
         shown.names
     )
     workload = Workload(number, min(3, len(names)))
-    return count_queries(table, shown, workload, names=names, rate=rate or 1, seed=seed)
+    return count_queries(
+        table, shown, workload, names=names, rate=rate or 1, seed=seed, levels=levels
+    )
 
 
-def _counted(table: Table, shown: Table, column: _Column, rate: Fraction | None) -> ColumnCounts:
+def _counted(
+    table: Table, shown: Table, column: _Column, rate: Fraction | None, levels: _Levels
+) -> ColumnCounts:
     """How many records have each value, before and after."""
     labels, before = column.labels, column.before
     after: npt.NDArray[Any]
@@ -647,7 +665,7 @@ def _counted(table: Table, shown: Table, column: _Column, rate: Fraction | None)
         labels = table.labels(column.name)
         if tree is not None:
             labels = table.hierarchy(column.name).labels[0]
-        before, after = spread(table, shown, column.name)
+        before, after = spread(table, shown, column.name, levels)
     values = tuple(
         ValueCount(text, int(was), now, None if rate is None else float(now / rate))
         for text, was, now in zip(labels, before.tolist(), after.tolist(), strict=True)
@@ -681,7 +699,7 @@ def _judged_apart(
     columns = [_read(table, people, name, {}) for name in people.names if name != mark]
     figures = bucket_figures(table, release, queries, seed)
     most = max(people.rows - 1, 1) ** 2
-    accuracies, unknown = _accuracies(table, people, classes, seed)
+    accuracies, unknown = _accuracies(table, people, classes, seed, {})
     if queries and figures.queries is None:
         unknown["count queries"] = "the release has one row per person, and the input more"
     certificate = release.certificate
@@ -696,7 +714,7 @@ def _judged_apart(
         losses={"buckets": Lost(float(figures.loss), figures.loss / most)},
         accuracies=accuracies,
         queries=None,
-        columns=tuple(_counted(table, people, column, None) for column in columns),
+        columns=tuple(_counted(table, people, column, None, {}) for column in columns),
         unknown=unknown,
         buckets=figures,
     )

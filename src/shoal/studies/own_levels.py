@@ -8,7 +8,7 @@ counts at the lowest level with what the text stands for. Records of one group m
 another, so the sizes of groups say too little about risks: who fits is counted here.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -58,13 +58,22 @@ class OwnLevels:
     lost: int
 
     @classmethod
-    def of(cls, lattice: Lattice, table: Table, shown: Table) -> "OwnLevels | None":
-        """The rows of a release; None if some text is not that of a level."""
+    def of(
+        cls,
+        lattice: Lattice,
+        table: Table,
+        shown: Table,
+        known: Mapping[str, Sequence[int]] | None = None,
+    ) -> "OwnLevels | None":
+        """The rows of a release; None if some text is not that of a level.
+
+        `known` has the levels that texts may be of, for columns of which that is known.
+        """
         rows = shown.count(list(lattice.names), {})
         levels = np.zeros((rows.distinct, len(lattice.names)), dtype=np.int64)
         codes = np.zeros_like(levels)
         for column, (name, tree) in enumerate(zip(lattice.names, lattice.hierarchies, strict=True)):
-            place_of = places(tree, table.kind(name))
+            place_of = places(tree, table.kind(name), (known or {}).get(name))
             found = [place_of.get(text) for text in shown.labels(name)]
             present = np.unique(rows.codes[column])
             if any(found[code] is None for code in present.tolist()):
@@ -211,14 +220,17 @@ class OwnLevels:
         return number
 
 
-def places(tree: Hierarchy, kind: Kind) -> Mapping[str, tuple[int, int]]:
+def places(
+    tree: Hierarchy, kind: Kind, levels: Sequence[int] | None = None
+) -> Mapping[str, tuple[int, int]]:
     """Every text that is one value of a hierarchy: the lowest level of that, and its code there.
 
-    A text that several levels have stands for all that it covers at any of them.
+    A text that several levels have stands for all that it covers at any of them, or at any of
+    `levels` if it is known to be of these.
     """
     found: dict[str, list[tuple[int, int]]] = {}
-    for level, labels in enumerate(tree.labels):
-        for code, label in enumerate(labels):
+    for level in range(tree.height + 1) if levels is None else sorted(levels):
+        for code, label in enumerate(tree.labels[level]):
             found.setdefault(label, []).append((level, code))
     place_of = {}
     for label, values in found.items():
