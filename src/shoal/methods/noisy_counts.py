@@ -271,7 +271,10 @@ class NoisyCounts:
                 f"a `split` of {printed(split)} leaves nothing for a search",
                 "give a smaller one, or `levels`",
             )
-        tree = RefiningBudget(nodes, choosing) if self.levels == "tree" else None
+        tree = None
+        if self.levels == "tree":
+            tree = RefiningBudget(nodes, choosing)
+            tree.require_possible()
         return CountPlan(self._noise(epsilon * split, delta), nodes, choosing, tree)
 
     def release(

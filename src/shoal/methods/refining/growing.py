@@ -49,7 +49,7 @@ class Boxes:
 
 def chain(columns: Refinable, steps: Sequence[RefiningStep]) -> Ints:
     """The levels of all columns after 0, 1, 2, … steps, from the ceilings to the floors."""
-    nodes = [list(columns.high)]
+    nodes = [columns.tops]
     for step in steps:
         node = list(nodes[-1])
         node[step.column] = step.level
@@ -91,10 +91,10 @@ def grow(
     """Refine boxes step by step; what fails a test stays behind in the box it came from.
 
     `rows` has the leaves of the columns. The first boxes are the cells of the domain at the
-    ceilings. Each step refines one column by one level. Parts without records are not tested:
+    ceilings. Each step refines one column. Parts without records are not tested:
     nothing would be released of them.
     """
-    tops = list(zip(columns.trees, columns.high, rows.codes, strict=True))
+    tops = list(zip(columns.trees, columns.tops, rows.codes, strict=True))
     cells = [tree.maps[level][codes] for tree, level, codes in tops]
     first = ranks(cells, [tree.cardinality(level) for tree, level, _ in tops]).astype(np.int64)
     boxes = int(first.max(initial=-1)) + 1
@@ -136,7 +136,7 @@ def _refine(
     passed = state.passed[parts // values]
 
     # A value with one finer value is refined without a test: everybody knows what comes out.
-    alone = _alone(tree, step.level)[parts % values]
+    alone = _alone(tree, step)[parts % values]
     tested = np.flatnonzero(~alone)
     biased = size[tested] - passed[tested] * parameters.bias
     score = np.maximum(biased, threshold - parameters.cut)
@@ -168,9 +168,9 @@ def exceed(above: Ints, parameters: RefiningParameters, chance: Chance) -> Bools
     return np.asarray(above + noise > 0, dtype=np.bool_)
 
 
-def _alone(tree: Hierarchy, level: int) -> Bools:
-    """Of every value, whether it is the only finer one of its value at the next level."""
-    coarser = np.zeros(tree.cardinality(level), dtype=np.int64)
-    coarser[tree.maps[level]] = tree.maps[level + 1]
-    finer = np.bincount(coarser, minlength=tree.cardinality(level + 1))
+def _alone(tree: Hierarchy, step: RefiningStep) -> Bools:
+    """Of every value, whether it is the only finer one of its value at the level above."""
+    coarser = np.zeros(tree.cardinality(step.level), dtype=np.int64)
+    coarser[tree.maps[step.level]] = tree.maps[step.above]
+    finer = np.bincount(coarser, minlength=tree.cardinality(step.above))
     return np.asarray(finer[coarser] == 1)

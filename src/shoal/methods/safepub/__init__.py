@@ -269,7 +269,10 @@ class SafePub:
                 "give a smaller one, or `levels`",
             )
         parameters = self._parameters(epsilon * self.split, delta)
-        tree = RefiningBudget(nodes, searching) if self.search == "tree" else None
+        tree = None
+        if self.search == "tree":
+            tree = RefiningBudget(nodes, searching)
+            tree.require_possible()
         return SafePubPlan(nodes, parameters, searching, tree)
 
     def _parameters(self, epsilon: Epsilon, delta: Fraction) -> SafePubParameters:

@@ -212,7 +212,7 @@ def _choice_faults(record: NoisyCountsClaim) -> Iterator[str]:
         if column.has_any_hierarchy and column.name not in {*claims.levels, *refined}:
             yield f"column {column.name!r} has a hierarchy, and the certificate gives it no level"
     if tree is not None:
-        yield from tree.faults(parts.tree, record.floor, record.ceiling)
+        yield from tree.faults(parts.tree)
 
 
 def released(record: NoisyCountsClaim, tables: ReleasedTables) -> Iterator[str]:

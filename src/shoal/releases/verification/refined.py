@@ -4,10 +4,9 @@
 `numbers`. The sum is that of docs/proofs/refining.md, by an arithmetic of its own.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import ceil
 
 import numpy as np
@@ -50,6 +49,8 @@ class TreeClaim:
     scale: Fraction
     bias: int
     cut: int
+    floor: Mapping[str, int]
+    ceiling: Mapping[str, int]
 
     @classmethod
     def read(cls, claims: Claims) -> "TreeClaim | None":
@@ -73,6 +74,8 @@ class TreeClaim:
             scale=part.read(number, "scale"),
             bias=part.whole("bias"),
             cut=part.whole("cut"),
+            floor=claims.parameters.levels("floor"),
+            ceiling=claims.parameters.levels("ceiling"),
         )
 
     @property
@@ -80,38 +83,27 @@ class TreeClaim:
         """The columns that are refined."""
         return tuple(dict.fromkeys(name for name, _ in self.steps))
 
-    def tops(self) -> dict[str, int]:
-        """The level of every refined column before the first step."""
-        tops: dict[str, int] = {}
+    def nodes(self, trees: Mapping[str, Hierarchy]) -> list[dict[str, int]]:
+        """The levels of columns with a hierarchy at hand after 0, 1, 2, … steps."""
+        nodes = [{name: self.ceiling.get(name, tree.height) for name, tree in trees.items()}]
         for name, level in self.steps:
-            tops.setdefault(name, level + 1)
-        return tops
-
-    @cached_property
-    def nodes(self) -> list[dict[str, int]]:
-        """The levels of all refined columns after 0, 1, 2, … steps."""
-        nodes = [self.tops()]
-        for name, level in self.steps:
-            nodes.append({**nodes[-1], name: level})
+            changed = {name: level} if name in trees else {}
+            nodes.append({**nodes[-1], **changed})
         return nodes
 
-    def faults(
-        self, epsilon: StatedEpsilon | None, floor: Mapping[str, int], ceiling: Mapping[str, int]
-    ) -> Iterator[str]:
-        """Whether the chain goes level by level within its bounds, and the noise suffices."""
+    def faults(self, epsilon: StatedEpsilon | None) -> Iterator[str]:
+        """Whether the chain goes down within its bounds, and the noise suffices."""
         if any(name not in self.claims.names for name in self.names):
             yield "the tree refines a column that is not released"
         if set(self.names) & set(self.claims.levels):
             yield "a column of the tree has a level of its own"
-        levels = self.tops()
-        if any(ceiling.get(name, top) != top for name, top in levels.items()):
-            yield "the tree does not begin at the ceilings"
+        levels = dict(self.ceiling)
         for name, level in self.steps:
-            if level != levels[name] - 1:
+            if level >= levels.get(name, level + 1):
                 yield "the tree does not refine columns level by level"
                 return
             levels[name] = level
-        if any(level != floor.get(name, 0) for name, level in levels.items()):
+        if any(levels[name] != self.floor.get(name, 0) for name in self.names):
             yield "the tree does not end at the floors"
         if self.bias != ceil(self.scale) or self.cut != 2 * self.bias:
             yield "bias or cut of the tree do not follow from its noise"
@@ -132,14 +124,15 @@ class TreeClaim:
     def released(self, tables: ReleasedTables) -> Iterator[str]:
         """With all hierarchies: whether every row stands at one of the nodes of the chain."""
         trees = self._trees(tables.hierarchies)
+        nodes = self.nodes(trees)
+        stands = np.ones((tables.table.rows, len(nodes)), dtype=np.bool_)
         for name, tree in trees.items():
-            if self.tops()[name] > tree.height:
-                yield f"the tree begins above the hierarchy of column {name!r}"
+            levels = [node[name] for node in nodes]
+            if max(levels) > tree.height:
+                yield f"the tree goes through a level that the hierarchy of {name!r} does not have"
                 return
-        stands = np.ones((tables.table.rows, len(self.nodes)), dtype=np.bool_)
-        for name, tree in trees.items():
             [column] = tables.table.records([name])
-            fits = self._fitting(name, tree, tables)
+            fits = self._fitting(name, tree, levels, tables)
             wrong = int((~fits.any(axis=1)).sum())
             if wrong:
                 values = plural(wrong, "value")
@@ -167,16 +160,18 @@ class TreeClaim:
     def _trees(self, given: Mapping[str, Hierarchy]) -> dict[str, Hierarchy]:
         return self.claims.trees(given, self.names)
 
-    def _fitting(self, name: str, tree: Hierarchy, tables: ReleasedTables) -> npt.NDArray[np.bool_]:
+    def _fitting(
+        self, name: str, tree: Hierarchy, levels: Sequence[int], tables: ReleasedTables
+    ) -> npt.NDArray[np.bool_]:
         """Of every value of a column, at which nodes of the chain it is a label."""
         kind = self.claims.kind(name)
         texts = [canonical(key, kind) for key in tables.table.keys(name)]
         by_level = {}
-        for level in {node[name] for node in self.nodes}:
+        for level in set(levels):
             known = {canonical(label, kind) for label in tree.labels[level]}
             by_level[level] = [text in known for text in texts]
-        fits = [by_level[node[name]] for node in self.nodes]
-        return np.array(fits, dtype=np.bool_).reshape(len(self.nodes), len(texts)).T
+        fits = [by_level[level] for level in levels]
+        return np.array(fits, dtype=np.bool_).reshape(len(levels), len(texts)).T
 
     def open_ends(self, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
         """What the files do not show of the tree."""

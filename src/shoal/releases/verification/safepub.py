@@ -278,7 +278,7 @@ def _level_faults(record: SafePubClaim) -> Iterator[str]:
     if not set(quasi) <= {*levels, *refined} <= set(names):
         yield NOT_OF_EACH
     if record.tree is not None:
-        yield from record.tree.faults(record.parts.tree, record.floor, record.ceiling)
+        yield from record.tree.faults(record.parts.tree)
     searched = record.parts.search is not None
     if (record.searched_by == "tree" and searched) != (record.tree is not None):
         yield "the levels were not chosen as the parameters say"
