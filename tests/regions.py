@@ -10,6 +10,7 @@ from shoal.chance import Seeded
 from shoal.data import hierarchy
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
+from shoal.methods.method import Method
 from shoal.methods.noisy_counts import NoisyCounts
 from shoal.methods.safepub import SafePub
 from shoal.releases.release import Release
@@ -25,7 +26,7 @@ TREES = {"town": TOWNS, "age": AGES, "ill": ILLS}
 
 NOISY = NoisyCounts(1, "1e-3", levels="tree")
 SAMPLED = SafePub(1, "1e-3", search="tree", split="1/2")
-METHODS = {"noisy": NOISY, "sampled": SAMPLED}
+METHODS: dict[str, Method] = {"noisy": NOISY, "sampled": SAMPLED}
 
 
 def town_records(seed: int = 1, records: int = 1500) -> pl.DataFrame:

@@ -340,8 +340,9 @@ def test_a_text_is_read_by_the_levels_that_were_released_alone(method: str) -> N
     assert "b" in release.table["town"].to_list()
     judgement = shoal.judge(table, release)
     loss = judgement.losses["granularity"].normalised
-    assert loss == pytest.approx(release.facts.loss, abs=0.01 if method == "noisy" else 1e-9)
+    assert loss == pytest.approx(release.facts.loss, abs=0.03 if method == "noisy" else 1e-9)
     (town,) = [column for column in judgement.columns if column.column == "town"]
     after = {value.value: value.after for value in town.values}
-    everywhere = release.table["town"].to_list().count("*") / 4
-    assert after["b"] == pytest.approx(release.table["town"].to_list().count("b") + everywhere)
+    shown = release.table["town"].to_list()
+    anywhere = shown.count("*") / len(table.hierarchy("town").labels[0])
+    assert after["b"] == pytest.approx(shown.count("b") + anywhere)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from shoal.data.hierarchy import Hierarchy
     from shoal.releases.release import Release
 
-__all__ = ["demo"]
+__all__ = ["demo", "pages"]
 
 OUT, DATA = Path("shoal-demo", "release"), Path("shoal-demo", "hospital")
 
@@ -76,7 +76,7 @@ def demo(
         with working("releasing") as report:
             made = recipe.release(table, out, progress=report)
         trees = recipe.hierarchies
-    show(*_pages(made, trees))
+    show(*pages(made, trees))
     _files(out, data, made)
 
 
@@ -100,7 +100,7 @@ def _require_apart(data: Path, out: Path, force: bool) -> None:
             )
 
 
-def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[RenderableType]":
+def pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[RenderableType]":
     """What was done, for people."""
     from shoal.studies.released import released_form, repeated
 

@@ -398,7 +398,7 @@ class _Sides:
         original: Table,
         release: Table,
         names: Sequence[str],
-        levels: Mapping[str, Sequence[int]] | None,
+        levels: Mapping[str, Sequence[int]] | None = None,
     ) -> "_Sides":
         for table, which in ((original, "input"), (release, "release")):
             for name in names:
