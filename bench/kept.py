@@ -231,8 +231,9 @@ def _by_safepub(subject: Subject, epsilon: str, options: Options) -> Release:
     return SafePub(epsilon, DELTA, **options).release(subject.table)
 
 
-def _by_safepub_tree(subject: Subject, epsilon: str, options: Options) -> Release:
-    return _by_safepub(subject, epsilon, {"search": "tree", **options})
+def _by_truthful(subject: Subject, epsilon: str, options: Options) -> Release:
+    """A tree, and a β that is chosen by the number of records."""
+    return shoal.release(subject.table, epsilon=epsilon, delta=DELTA, truthful=True, **options)
 
 
 def _given_levels(subject: Subject, options: Options) -> dict[str, int]:
@@ -271,7 +272,7 @@ def _by_default(subject: Subject, epsilon: str, options: Options) -> Release:
 MAKERS: dict[str, Maker] = {
     "SafePub": _by_safepub,
     "SafePub, levels given": _by_safepub_levels,
-    "SafePub, tree": _by_safepub_tree,
+    "shoal.release, truthful": _by_truthful,
     "noisy counts, levels given": _by_levels,
     "noisy counts, search": _by_search,
     "noisy counts, tree": _by_tree,
