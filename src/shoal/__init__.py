@@ -37,6 +37,7 @@ _ROOMS = {
     "DeltaPresence": "privacy",
     "BetaLikeness": "privacy",
     "DeltaDisclosure": "privacy",
+    "release": "methods.auto",
     "SafePub": "methods.safepub",
     "NoisyCounts": "methods.noisy_counts",
     "KDGS": "methods.noisy_counts",
@@ -120,6 +121,7 @@ if TYPE_CHECKING:
     from shoal.measure.explaining import explain_counts as explain_counts
     from shoal.measure.gates import RiskLimits as RiskLimits
     from shoal.measure.previewing import preview as preview
+    from shoal.methods.auto import release as release
     from shoal.methods.buckets import Buckets as Buckets
     from shoal.methods.coincident import Coincident as Coincident
     from shoal.methods.columns import Columns as Columns
