@@ -16,15 +16,16 @@ import numpy.typing as npt
 from shoal.chance import Chance
 from shoal.counts import Counts, group, smallest
 from shoal.data.hierarchy.tree import Hierarchy
-from shoal.errors import HierarchyError
+from shoal.errors import HierarchyError, ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.methods.refining.growing import Boxes, Ints, grow
 from shoal.methods.refining.order import Refinable, RefiningOrder, bought_order
 from shoal.methods.searching.scores import Candidates
 from shoal.methods.showing import Shown
+from shoal.privacy.calculus import Definition
 from shoal.privacy.refining import RefiningParameters, refining_parameters
 
-__all__ = ["GrownTree", "RefiningBudget", "require_clear"]
+__all__ = ["GrownTree", "RefiningBudget", "require_clear", "require_refinable"]
 
 ORDER = Fraction(1, 6)
 """The share of a tree's ε that buys the order of its steps (measured on census tables)."""
@@ -147,6 +148,23 @@ class GrownTree:
         return tells
 
 
+def require_refinable(score: str, definition: Definition) -> None:
+    """ParameterError if no tree can be grown for a release by this score and definition."""
+    if score != "granularity":
+        raise ParameterError(
+            "is 'granularity' where a tree is grown: it knows no other", option="score"
+        )
+    # Of the tree only boxes with released rows are seen. The other definition does not survive
+    # that trees look alike (docs/proofs/refining.md).
+    if definition != "standard":
+        raise ParameterError(
+            "is not kept where a tree is grown",
+            "take the definition 'standard', or choose one level for each column",
+            option="definition",
+            given=repr(definition),
+        )
+
+
 def require_clear(trees: Mapping[str, Hierarchy]) -> None:
     """HierarchyError if a text stands for different values at different levels.
 
@@ -155,8 +173,9 @@ def require_clear(trees: Mapping[str, Hierarchy]) -> None:
     for name, tree in trees.items():
         meant: dict[str, Ints] = {}
         for labels, codes in tree.levels:
-            for code, label in enumerate(labels):
-                leaves = np.flatnonzero(codes == code)
+            by_value = np.argsort(codes, kind="stable")
+            starts = np.searchsorted(codes[by_value], np.arange(1, len(labels)))
+            for label, leaves in zip(labels, np.split(by_value, starts), strict=True):
                 if not np.array_equal(meant.setdefault(label, leaves), leaves):
                     raise HierarchyError(
                         f"the hierarchy of column {name!r} has a label that stands for different "

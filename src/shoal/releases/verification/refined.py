@@ -99,6 +99,8 @@ class TreeClaim:
         self, epsilon: StatedEpsilon | None, floor: Mapping[str, int], ceiling: Mapping[str, int]
     ) -> Iterator[str]:
         """Whether the chain goes level by level within its bounds, and the noise suffices."""
+        if self.claims.promise.text("definition") != "standard":
+            yield "a tree does not keep the definition that is promised"
         if any(name not in self.claims.names for name in self.names):
             yield "the tree refines a column that is not released"
         if set(self.names) & set(self.claims.levels):
