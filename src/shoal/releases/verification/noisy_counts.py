@@ -219,7 +219,7 @@ def released(record: NoisyCountsClaim, tables: ReleasedTables) -> Iterator[str]:
     """Whether every row is released as often as the smallest count that may be."""
     yield from record.rows.released(tables, record.noise.threshold or 1, "threshold")
     if record.tree is not None:
-        yield from record.tree.released(tables)
+        yield from record.tree.released(tables, record.floor, record.ceiling)
     elif record.chosen is not None and record.parts.search is None:
         yield from unpaid_faults(tables, record.floor, record.ceiling)
 

@@ -1,10 +1,10 @@
 """Releases by a private tree: does its noise suffice, does every row stand at a node of its chain?
 
 `TreeClaim` is what a certificate says of the tree; methods that grow one check it here. Uses
-`numbers`. The sum is that of docs/proofs/refining.md, by an arithmetic of its own.
+`numbers` and `levels`. The sum is that of docs/proofs/refining.md, by an arithmetic of its own.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +17,7 @@ from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import FileError, listed, plural
 from shoal.releases.verification.claims import Claims, PartReader
 from shoal.releases.verification.labels import canonical
+from shoal.releases.verification.levels import unpaid_faults
 from shoal.releases.verification.method import OpenEnd
 from shoal.releases.verification.numbers import (
     CLEARLY,
@@ -88,11 +89,21 @@ class TreeClaim:
         return tops
 
     @cached_property
-    def nodes(self) -> list[dict[str, int]]:
-        """The levels of all refined columns after 0, 1, 2, … steps."""
-        nodes = [self.tops()]
+    def is_chain(self) -> bool:
+        """Whether every step refines its column by one level."""
+        levels = self.tops()
         for name, level in self.steps:
-            nodes.append({**nodes[-1], name: level})
+            if level != levels[name] - 1:
+                return False
+            levels[name] = level
+        return True
+
+    def _nodes(self, names: Collection[str]) -> list[dict[str, int]]:
+        """The levels of some columns after 0, 1, 2, … of their steps."""
+        nodes = [{name: level for name, level in self.tops().items() if name in names}]
+        for name, level in self.steps:
+            if name in names:
+                nodes.append({**nodes[-1], name: level})
         return nodes
 
     def faults(
@@ -105,15 +116,12 @@ class TreeClaim:
             yield "the tree refines a column that is not released"
         if set(self.names) & set(self.claims.levels):
             yield "a column of the tree has a level of its own"
-        levels = self.tops()
-        if any(ceiling.get(name, top) != top for name, top in levels.items()):
+        if any(ceiling.get(name, top) != top for name, top in self.tops().items()):
             yield "the tree does not begin at the ceilings"
-        for name, level in self.steps:
-            if level != levels[name] - 1:
-                yield "the tree does not refine columns level by level"
-                return
-            levels[name] = level
-        if any(level != floor.get(name, 0) for name, level in levels.items()):
+        if not self.is_chain:
+            yield "the tree does not refine columns level by level"
+            return
+        if any(level != floor.get(name, 0) for name, level in dict(self.steps).items()):
             yield "the tree does not end at the floors"
         if self.bias != ceil(self.scale) or self.cut != 2 * self.bias:
             yield "bias or cut of the tree do not follow from its noise"
@@ -131,17 +139,26 @@ class TreeClaim:
         elif _lost(narrower, len(self.steps)) < epsilon * (1 - CLEARLY):
             yield "the noise of the tree is wider than its epsilon asks for: it was not derived"
 
-    def released(self, tables: ReleasedTables) -> Iterator[str]:
-        """With all hierarchies: whether every row stands at one of the nodes of the chain."""
+    def released(
+        self, tables: ReleasedTables, floor: Mapping[str, int], ceiling: Mapping[str, int]
+    ) -> Iterator[str]:
+        """Whether every row stands at one of the nodes of the chain, as far as is known.
+
+        For that all hierarchies are needed. Columns that are not refined must have one level only.
+        """
+        yield from unpaid_faults(tables, floor, ceiling)
         trees = self._trees(tables.hierarchies)
         for name, tree in trees.items():
-            if self.tops()[name] > tree.height:
-                yield f"the tree begins above the hierarchy of column {name!r}"
+            if self.tops()[name] != ceiling.get(name, tree.height):
+                yield f"the tree does not begin at the top of column {name!r}"
                 return
-        stands = np.ones((tables.table.rows, len(self.nodes)), dtype=np.bool_)
+        if not self.is_chain:
+            return
+        nodes = self._nodes(trees)
+        stands = np.ones((tables.table.rows, len(nodes)), dtype=np.bool_)
         for name, tree in trees.items():
             [column] = tables.table.records([name])
-            fits = self._fitting(name, tree, tables)
+            fits = self._fitting(name, tree, nodes, tables)
             wrong = int((~fits.any(axis=1)).sum())
             if wrong:
                 values = plural(wrong, "value")
@@ -169,16 +186,18 @@ class TreeClaim:
     def _trees(self, given: Mapping[str, Hierarchy]) -> dict[str, Hierarchy]:
         return self.claims.trees(given, self.names)
 
-    def _fitting(self, name: str, tree: Hierarchy, tables: ReleasedTables) -> npt.NDArray[np.bool_]:
+    def _fitting(
+        self, name: str, tree: Hierarchy, nodes: list[dict[str, int]], tables: ReleasedTables
+    ) -> npt.NDArray[np.bool_]:
         """Of every value of a column, at which nodes of the chain it is a label."""
         kind = self.claims.kind(name)
         texts = [canonical(key, kind) for key in tables.table.keys(name)]
         by_level = {}
-        for level in {node[name] for node in self.nodes}:
+        for level in {node[name] for node in nodes}:
             known = {canonical(label, kind) for label in tree.labels[level]}
             by_level[level] = [text in known for text in texts]
-        fits = [by_level[node[name]] for node in self.nodes]
-        return np.array(fits, dtype=np.bool_).reshape(len(self.nodes), len(texts)).T
+        fits = [by_level[node[name]] for node in nodes]
+        return np.array(fits, dtype=np.bool_).reshape(len(nodes), len(texts)).T
 
     def open_ends(self, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
         """What the files do not show of the tree."""

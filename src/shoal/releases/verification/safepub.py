@@ -348,7 +348,7 @@ def released(record: SafePubClaim, tables: ReleasedTables) -> Iterator[str]:
     if table.rows and all(_is_at_root(record, tables, name) for name in table.names):
         yield f"every column is at its root: {_REVEALS_NOTHING}"
     if record.tree is not None:
-        yield from record.tree.released(tables)
+        yield from record.tree.released(tables, record.floor, record.ceiling)
         if record.tree.at_root(tables):
             yield f"a row has every column at its root: {_REVEALS_NOTHING}"
     if record.parts.search is None and record.fixed_levels is None:
