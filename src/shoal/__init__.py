@@ -26,6 +26,7 @@ _ROOMS = {
     "RiskLimits": "measure.gates",
     "preview": "measure.previewing",
     "compare": "measure.comparing",
+    "marginal": "measure.marginals",
     "explain": "measure.explaining",
     "explain_counts": "measure.explaining",
     "KAnonymity": "privacy",
@@ -37,6 +38,7 @@ _ROOMS = {
     "DeltaPresence": "privacy",
     "BetaLikeness": "privacy",
     "DeltaDisclosure": "privacy",
+    "release": "methods.auto",
     "SafePub": "methods.safepub",
     "NoisyCounts": "methods.noisy_counts",
     "KDGS": "methods.noisy_counts",
@@ -53,6 +55,7 @@ _ROOMS = {
     "Certificate": "releases.certificate",
     "verify": "releases.verification",
     "judge": "studies.judging",
+    "forecast": "studies.forecasting",
     "Ledger": "ledger",
     "Audit": "audit",
     "Recipe": "recipe",
@@ -119,7 +122,9 @@ if TYPE_CHECKING:
     from shoal.measure.explaining import explain as explain
     from shoal.measure.explaining import explain_counts as explain_counts
     from shoal.measure.gates import RiskLimits as RiskLimits
+    from shoal.measure.marginals import marginal as marginal
     from shoal.measure.previewing import preview as preview
+    from shoal.methods.auto import release as release
     from shoal.methods.buckets import Buckets as Buckets
     from shoal.methods.coincident import Coincident as Coincident
     from shoal.methods.columns import Columns as Columns
@@ -145,6 +150,7 @@ if TYPE_CHECKING:
     from shoal.releases.certificate import Certificate as Certificate
     from shoal.releases.release import Release as Release
     from shoal.releases.verification import verify as verify
+    from shoal.studies.forecasting import forecast as forecast
     from shoal.studies.judging import judge as judge
 
 

@@ -210,7 +210,7 @@ def test_an_empty_table_has_no_boxes() -> None:
 
 
 def test_the_first_boxes_are_the_cells_at_the_ceilings() -> None:
-    columns = Refinable(TREES, [0, 0], [1, 0], [1.0, 1.0])
+    columns = Refinable(TREES, [[1, 0], [0]], [1.0, 1.0])
     order = public_order(columns).steps
     assert [(step.column, step.level) for step in order] == [(0, 0)]
     rows = counts(((0, 0), (1, 0), (1, 1), (2, 1)))

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shoal.chance import Seeded
 from shoal.counts import Counts, group
@@ -14,7 +16,7 @@ from shoal.errors import HierarchyError, ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.methods.refining import Boxes, GrownTree, RefiningBudget, require_refinable
 from shoal.methods.refining.order import RefiningOrder, RefiningStep
-from shoal.methods.refining.tree import require_clear
+from shoal.methods.refining.tree import clear_levels
 from shoal.methods.searching import candidates
 from shoal.privacy.refining import refining_parameters
 
@@ -46,7 +48,7 @@ def budget(
     return RefiningBudget(nodes, Epsilon.of("3/5"))
 
 
-STEPS = (RefiningStep(1, 0), RefiningStep(0, 1), RefiningStep(0, 0))
+STEPS = (RefiningStep(1, 1, 0), RefiningStep(0, 2, 1), RefiningStep(0, 1, 0))
 LEVELS = np.array([[2, 1], [2, 0], [1, 0], [0, 0]])
 
 
@@ -80,7 +82,7 @@ def test_the_shares_of_order_and_tests_are_the_whole() -> None:
 def test_bounds_and_importance_are_those_of_the_candidates() -> None:
     bounded = budget({"age": 1}, {"sex": 0}, {"age": Fraction(1, 2)})
     columns = bounded.columns
-    assert (columns.low, columns.high, columns.steps) == ([1, 0], [2, 0], 1)
+    assert (columns.levels, columns.tops, columns.steps) == ([[2, 1], [0]], [2, 0], 1)
     assert columns.importance == [1.0, 2.0]
     assert bounded.parameters.steps == 1
 
@@ -181,30 +183,62 @@ def test_the_certificate_says_the_chain_and_the_noise() -> None:
     }
 
 
-# What is refused
+# Which levels stand side by side
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [["1", "2", "*"], ["2", "other", "*"]],
-        [["1", "a", "b", "*"], ["2", "b", "c", "*"]],
-    ],
-)
-def test_a_label_that_stands_for_different_values_is_refused(lines: list[list[str]]) -> None:
+def test_a_level_with_a_label_that_stands_for_other_values_elsewhere_is_left_out() -> None:
+    lines = [["1", "2", "12", "*"], ["2", "x", "12", "*"], ["3", "3", "3", "*"]]
+    tree = Hierarchy.from_lines(lines)
+    assert clear_levels("age", tree, range(4)) == [3, 2, 0]
+    assert clear_levels("age", tree, range(1, 4)) == [3, 2, 1]  # nothing has the leaves' names
+    nodes = candidates(("age",), {"age": tree}, {}, {}, {}, ())
+    order = RefiningBudget(nodes, Epsilon.of(1)).order(
+        group(["age"], [np.array([0, 1, 2], np.uint8)], [3]), Seeded(1)
+    )
+    assert [(step.above, step.level) for step in order.steps] == [(3, 2), (2, 0)]
+
+
+@pytest.mark.parametrize("top", [1, 2])
+def test_ceiling_and_floor_with_one_label_for_different_values_are_refused(top: int) -> None:
+    lines = [["1", "2", "2", "*"], ["2", "other", "other", "*"]]
     tree = Hierarchy.from_lines(lines)
     with pytest.raises(HierarchyError, match="'age'") as refused:
-        require_clear({"age": tree})
-    assert not any(f"'{label}'" in str(refused.value) for line in lines for label in line[:-1])
+        clear_levels("age", tree, range(top + 1))
+    assert "other" not in str(refused.value)
+    assert clear_levels("age", tree, range(4)) == [3, 0]
+    nodes = candidates(("age",), {"age": tree}, {}, {"age": top}, {}, ())
     with pytest.raises(HierarchyError):
-        RefiningBudget(candidates(("age",), {"age": tree}, {}, {}, {}, ()), Epsilon.of(1))
+        RefiningBudget(nodes, Epsilon.of(1)).require_possible()
 
 
 def test_a_label_that_stays_the_same_on_the_way_up_is_clear() -> None:
-    require_clear(
-        {"age": Hierarchy.from_lines([["1", "1", "*"], ["2", "23", "*"], ["3", "23", "*"]])}
-    )
-    require_clear({"age": AGE.with_missing(), "sex": SEX})
+    lines = [["1", "1", "*"], ["2", "23", "*"], ["3", "23", "*"]]
+    assert clear_levels("age", Hierarchy.from_lines(lines), range(3)) == [2, 1, 0]
+    assert clear_levels("age", AGE.with_missing(), range(3)) == [2, 1, 0]
+
+
+@given(st.lists(st.integers(0, 3), min_size=3, max_size=3), st.integers(0, 1))
+def test_a_text_stands_for_one_set_of_leaves_among_clear_levels(
+    names: list[int], floor: int
+) -> None:
+    """Labels of the middle level are taken from those of leaves, roots and others."""
+    texts = [("1", "2", "*", "x")[name] for name in names]
+    try:
+        tree = Hierarchy.from_lines(
+            [["1", texts[0], "*"], ["2", texts[1], "*"], ["3", texts[2], "*"]]
+        )
+        levels = clear_levels("age", tree, range(floor, 3))
+    except HierarchyError:
+        return
+    meant: dict[str, set[tuple[int, ...]]] = {}
+    for level in levels:
+        for code, label in enumerate(tree.labels[level]):
+            leaves = tuple(np.flatnonzero(tree.maps[level] == code).tolist())
+            meant.setdefault(label, set()).add(leaves)
+    assert all(len(sets) == 1 for sets in meant.values())
+
+
+# What is refused
 
 
 def test_a_tree_knows_one_score_and_one_definition() -> None:

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from shoal.attack.coins import ONE, ZERO, Enumerated, Interval, exp, law, probabilistic, standard
-from shoal.chance import Chance
+from shoal.chance import Chance, Seeded
 from shoal.counts import Counts
 from shoal.data.schema import Schema
 from shoal.data.tables import Table
@@ -101,6 +101,8 @@ SHIPPED_TESTS = growing.exceed
 @pytest.fixture(autouse=True)
 def coins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(growing, "exceed", exceed)
+    # Noise is not drawn ahead, as none is drawn.
+    monkeypatch.setattr(growing, "_Ahead", lambda chance: chance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +116,7 @@ class FixedOrder(RefiningOrder):
 
 
 def fixed_order(threshold: int, *steps: tuple[int, int], records: int = 1) -> FixedOrder:
-    chain = tuple(RefiningStep(column, level) for column, level in steps)
+    chain = tuple(RefiningStep(column, level + 1, level) for column, level in steps)
     nothing = (0.0,) * len(steps)
     return FixedOrder(chain, nothing, nothing, records, threshold)
 
@@ -367,6 +369,24 @@ def test_a_test_is_a_coin_with_the_law_of_its_noise() -> None:
         coin = tail(parameters.scale, above)
         assert 0 <= missing < CUT
         assert coin.low - missing <= shipped[True].low <= shipped[True].high <= coin.high
+
+
+def test_noise_that_is_drawn_ahead_is_used_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(growing, "_AHEAD", 4)
+    drawn: list[int] = []
+
+    class Counting(Seeded):
+        def discrete_laplaces(self, scale: Fraction, size: int) -> Any:
+            assert size >= 4
+            drawn.extend(range(len(drawn), len(drawn) + size))
+            return np.array(drawn[-size:])
+
+    ahead = growing._Ahead(Counting(1))
+    used = [ahead.discrete_laplaces(Fraction(2), size).tolist() for size in (1, 0, 2, 3, 9, 1)]
+    numbers = [number for part in used for number in part]
+    assert [len(part) for part in used] == [1, 0, 2, 3, 9, 1]
+    assert numbers == drawn[: len(numbers)]
 
 
 @both_methods

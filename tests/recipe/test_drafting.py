@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -106,7 +107,7 @@ def test_a_draft_takes_for_text_what_would_lose_a_zero(tmp_path: Path) -> None:
         assert re.search(rf'^{name} *= "{name}"$', drafted, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS.names if name != "safepub"])
+@pytest.mark.parametrize("name", [name for name in METHODS.names if name != "auto"])
 def test_every_other_method_of_a_draft_can_take_the_place_of_the_first(
     people: pl.DataFrame, tmp_path: Path, name: str
 ) -> None:
@@ -130,7 +131,7 @@ def test_a_filled_draft_is_a_recipe_with_differential_privacy(
 ) -> None:
     (tmp_path / "recipe.toml").write_text(_filled(people, tmp_path))
     recipe = Recipe.load(tmp_path / "recipe.toml")
-    assert recipe.method() == shoal.SafePub(epsilon=2, delta="0.5")
+    assert recipe.method() == shoal.NoisyCounts(epsilon=2, delta="0.5", levels="tree")
     assert recipe.run().certificate.promise["epsilon"] == "2"
 
 
@@ -138,15 +139,10 @@ def test_what_a_draft_offers_besides_is_understood(people: pl.DataFrame, tmp_pat
     text = _filled(people, tmp_path)
     for line in ("importance", "ceiling", "unit"):
         text = re.sub(rf"^# ({line} = .*)$", r"\1", text, flags=re.MULTILINE)
-    text = (
-        text.replace('unit = "NAME"', 'unit = "patient id"')
-        .replace("NAME", "age")
-        .replace('"probabilistic"', '"standard"')
-    )
+    text = text.replace('unit = "NAME"', 'unit = "patient id"').replace("NAME", "age")
     (tmp_path / "recipe.toml").write_text(text)
-    wanted = shoal.SafePub(
-        2, "0.5", "standard", importance={"age": 3}, ceiling={"age": 2}, unit="patient id"
-    )
+    options: Any = {"importance": {"age": 3}, "ceiling": {"age": 2}, "unit": "patient id"}
+    wanted = shoal.NoisyCounts(2, "0.5", levels="tree", **options)
     recipe = Recipe.load(tmp_path / "recipe.toml")
     assert recipe.method() == wanted
     assert recipe.run().certificate.promise["unit"] == "patient id"

@@ -45,11 +45,15 @@ from tests.recipe.people import Write
             'modle = "k-anonymity"',
             "method.models[0].modle: unknown key; did you mean 'model'?",
         ),
-        ('name = "optimal"', "", "method.name: missing; it takes 'safepub', 'noisy-counts'"),
+        (
+            'name = "optimal"',
+            "",
+            "method.name: missing; it takes 'auto', 'safepub', 'noisy-counts'",
+        ),
         (
             'name = "optimal"',
             'name = "x"',
-            "method.name is 'x'; it takes 'safepub', 'noisy-counts', 'columns'",
+            "method.name is 'x'; it takes 'auto', 'safepub', 'noisy-counts', 'columns'",
         ),
         (
             "suppression = 0.5",

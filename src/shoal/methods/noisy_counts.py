@@ -27,7 +27,7 @@ from shoal.methods.entry import Entry
 from shoal.methods.method import Job, Progress, begin, delta_concerns, require_bound
 from shoal.methods.refining import RefiningBudget, require_refinable
 from shoal.methods.searching import SCORES, Candidates, LevelSearch, candidates, require_score
-from shoal.methods.showing import Shown, at_node, counted_at
+from shoal.methods.showing import ShownRows, at_node, counted_at
 from shoal.privacy.bounded import BITS, BoundedCountParameters
 from shoal.privacy.calculus import Definition, definition_of, delta_of, per_row
 from shoal.privacy.noise import ONE, NoisyCountParameters, noise_scale
@@ -269,7 +269,10 @@ class NoisyCounts:
                 f"a `split` of {printed(split)} leaves nothing for a search",
                 "give a smaller one, or `levels`",
             )
-        tree = RefiningBudget(nodes, choosing) if self.levels == "tree" else None
+        tree = None
+        if self.levels == "tree":
+            tree = RefiningBudget(nodes, choosing)
+            tree.require_possible()
         return CountPlan(self._noise(epsilon * split, delta), nodes, choosing, tree)
 
     def release(
@@ -407,7 +410,7 @@ class CountPlan:
 class _Chosen:
     """The rows as they will be shown, and at which levels, for the certificate."""
 
-    shown: Shown
+    shown: ShownRows
     levels: Mapping[str, int]
     tree: Mapping[str, Any] | None = None
 
@@ -518,7 +521,7 @@ class KDGS:
         return Release(result, certificate, facts)
 
 
-def _loss(job: Job, records: int, kept: Shown) -> float | None:
+def _loss(job: Job, records: int, kept: ShownRows) -> float | None:
     """The granularity lost; None if a quasi-identifying column has no hierarchy."""
     trees = {name: job.schema.hierarchies[name] for name in kept.texts}
     if any(name not in trees for name in job.table.quasi):
@@ -618,8 +621,8 @@ ENTRY = Entry(
         'epsilon = "?"  # how much one row may matter',
         'delta = "?"  # the chance that this fails; shoal explain --counts 1',
         "k = 1  # how many records must share a row, at least",
-        'levels = "tree"  # dense regions finer; or "search" for one level per column, or levels',
-        "# importance = { NAME = 3 }  # columns that count more in the choice of levels than 1",
+        'levels = "tree"  # "search": one level per column; or such as { NAME = 2 }',
+        "# importance = { NAME = 3 }  # columns that count more than the others",
         "# ceiling = { NAME = 2 }  # the highest level that a column may be released at",
         "# More options (noise, counts, floor, split, unit, …): docs/recipes.md",
     ),

@@ -16,6 +16,7 @@ from shoal.data import toml
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
 from shoal.errors import FileError
+from shoal.methods.auto import AUTO
 from shoal.methods.catalogue import entries
 from shoal.methods.entry import Entry
 from shoal.recipe.schema import PLACEHOLDER
@@ -53,6 +54,20 @@ _HIERARCHIES = {
 """How the hierarchy of a column may begin, by its type."""
 
 
+_AUTO = (
+    "[method]",
+    f'name = "{AUTO}"',
+    "# differential privacy by the method that keeps most; the certificate says which",
+    f'epsilon = "{PLACEHOLDER}"  # how much one row may matter, such as 1 or "ln(2)"',
+    f'delta = "{PLACEHOLDER}"  # the chance that this fails, such as 1e-6; try shoal explain',
+    "truthful = false  # true: a sample of true records; else all, with noisy counts",
+    "# importance = { NAME = 3 }  # columns that count more than the others",
+    "# ceiling = { NAME = 2 }  # the highest level that a column may be released at",
+    '# unit = "NAME"  # whose rows belong together, by an identifying column',
+)
+"""The section of the method that takes one of the others."""
+
+
 def draft(
     table: Table, path: Path, *, folder: Path = Path(), header: bool = False, **reading: str | None
 ) -> str:
@@ -72,7 +87,6 @@ def draft(
     kinds = {name: _type(table, name) for name in table.names}
     guesses = {name: _role(table, name, kinds[name]) for name in table.names}
     source = {"path": Path(os.path.relpath(path, folder)).as_posix(), **reading}
-    default, *others = entries()
     lines = [
         f"# Drafted by Shoal {__version__}. Replace every {PLACEHOLDER!r}, then:",
         "# shoal recipe check, shoal release.",
@@ -82,10 +96,10 @@ def draft(
         *_roles(guesses),
         *_examples(guesses, kinds),
         "",
-        *_method(default),
+        *_AUTO,
         "",
         "# Other methods, in place of the section [method] above.",
-        *(line for entry in others for line in _commented(["", *_method(entry)])),
+        *(line for entry in entries() for line in _commented(["", *_method(entry)])),
         "",
         "[output]",
         'format = "csv"  # or parquet, arrow',

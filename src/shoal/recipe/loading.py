@@ -19,8 +19,7 @@ from pydantic_core import ErrorDetails
 from shoal.data import toml
 from shoal.data.schema import Role
 from shoal.errors import RecipeError, listed
-from shoal.methods.catalogue import entry_of
-from shoal.recipe.schema import PLACEHOLDER, Choice, Content, keys_at
+from shoal.recipe.schema import PLACEHOLDER, Choice, Content, keys_at, keys_of_auto
 
 __all__ = ["Written", "mistakes", "read"]
 
@@ -47,7 +46,7 @@ def read(path: Path) -> Written:
             f"shoal recipe new {path}"
         )
     file = toml.read(path, "a recipe", RecipeError)
-    raw = file.content
+    raw = _with_section(file.content)
     unfilled = [place for place, value in toml.plain_values(raw) if value == PLACEHOLDER]
     wrong = []
     if unfilled:
@@ -67,6 +66,18 @@ def read(path: Path) -> Written:
         mistake for mistake in _contradictions(content) if not mistake.where.startswith(blamed)
     ]
     return Written(path, file.digest, content, tuple(wrong))
+
+
+def _with_section(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A recipe with a section for its method, where it only has the name of one.
+
+    `method = "auto"` may stand above all sections, with the options of that method beside it.
+    """
+    if not isinstance(raw.get("method"), str):
+        return raw
+    options = {name: raw[name] for name in keys_of_auto() if name in raw}
+    rest = {name: value for name, value in raw.items() if name not in options}
+    return {**rest, "method": {**options, "name": raw["method"]}}
 
 
 def mistakes(path: Path, wrong: Sequence[RecipeError]) -> RecipeError:
@@ -199,12 +210,13 @@ def _check_levels(content: Content) -> Iterator[RecipeError]:
     method: Any = content.method
     released = content.released
     generalised, kind = content.having(Role.QUASI), "quasi-identifying column"
-    by_hierarchy = entry_of(method.name).generalises == "released"
+    by_hierarchy = content.entry.generalises == "released"
     if by_hierarchy:
         generalised = [name for name in released if name in content.hierarchies]
         kind = "released column with a hierarchy"
     for option in _BY_COLUMN:
-        for name in getattr(method, option, None) or {}:
+        given = getattr(method, option, None)
+        for name in given if isinstance(given, Mapping) else ():
             if name in generalised:
                 continue
             fix = toml.suggestion(name, generalised)
@@ -244,8 +256,7 @@ def _check_people(content: Content) -> Iterator[RecipeError]:
 
 def _check_hierarchies(content: Content) -> Iterator[RecipeError]:
     """Columns and hierarchies that the method needs and the recipe lacks."""
-    method: Any = content.method
-    entry = entry_of(method.name)
+    entry = content.entry
     quasi = content.having(Role.QUASI)
     if entry.needs_quasi and not quasi:
         yield RecipeError(

@@ -38,7 +38,10 @@ from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact
 from shoal.measure.loss import LOSSES, Loss
+from shoal.methods.auto import AUTO, automatic, name_of
 from shoal.methods.catalogue import CATALOGUE, entry_of
+from shoal.methods.entry import Entry
+from shoal.methods.noisy_counts import Levels
 from shoal.methods.personal import Wish
 from shoal.methods.personal.models import Weights
 from shoal.privacy import models
@@ -55,6 +58,7 @@ __all__ = [
     "LimitSection",
     "WishSection",
     "keys_at",
+    "keys_of_auto",
     "options_of",
 ]
 
@@ -96,8 +100,12 @@ _BUILDERS: dict[str, Callable[..., Hierarchy]] = {
     "suppress": build.suppress,
 }
 
-METHODS = Choices("name", CATALOGUE, lambda name: entry_of(name).method)
-"""Ways to release."""
+METHODS = Choices(
+    "name",
+    (AUTO, *CATALOGUE),
+    lambda name: automatic if name == AUTO else entry_of(name).method,
+)
+"""Ways to release; "auto" takes one of the others."""
 
 MODELS = Choices("model", tuple(models.MODELS), models.MODELS.__getitem__)
 """What the released table has to satisfy; a short name such as "5-anonymity" will do too."""
@@ -269,6 +277,10 @@ _WRITTEN: dict[object, Any] = {
     Mapping[str, Exact] | None: dict[str, Number] | None,
     Mapping[str, int]: dict[str, int],
     Mapping[str, int] | None: dict[str, int] | None,
+    Levels | None: Annotated[
+        Any,
+        _written_as(dict | str, 'levels such as { NAME = 2 }, or a text: "search" or "tree"'),
+    ],
     Limits: Annotated[LimitSection, BeforeValidator(_formula_as_others)],
     Weights | None: WeightSection | None,
     Mapping[str, Wish] | None: dict[str, WishSection] | None,
@@ -369,6 +381,13 @@ class Content(Section):
         return [name for name, given in self.roles.items() if given == role]
 
     @property
+    def entry(self) -> Entry:
+        """What is known about the method, or about the one that "auto" takes."""
+        chosen: Any = self.method
+        name = chosen.name
+        return entry_of(name_of(bool(chosen.truthful)) if name == AUTO else name)
+
+    @property
     def released(self) -> list[str]:
         """All columns but the identifying ones, in the order of the recipe."""
         return [name for name, role in self.roles.items() if Role(role) is not Role.IDENTIFYING]
@@ -383,6 +402,11 @@ _SECTIONS: dict[tuple[int | str, ...], type[Section]] = {
 }
 _LIMITS: dict[int, type[Section]] = {2: LimitSection, 3: LinearSection, 4: ClassSection}
 """Sections of [method.limits], by how deep they lie in the recipe."""
+
+
+def keys_of_auto() -> list[str]:
+    """The options of the method that takes one of the others."""
+    return list(inspect.signature(automatic).parameters)
 
 
 def keys_at(raw: Any, place: Sequence[int | str]) -> list[str]:

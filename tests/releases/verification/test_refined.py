@@ -7,9 +7,12 @@ from math import ceil, exp, log
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import shoal
+from shoal.data.hierarchy import Hierarchy
+from shoal.data.kinds import Kind
 from shoal.exact.epsilon import Epsilon
 from shoal.methods.noisy_counts import NoisyCounts
 from shoal.methods.safepub import SafePub
@@ -192,27 +195,55 @@ def test_the_chain_has_every_level_below_the_ceilings() -> None:
 
 
 @each_method
-def test_a_chain_that_skips_or_repeats_a_level_is_found(name: str, tmp_path: Path) -> None:
-    skips = [step for step in chain(name) if step != ["age", 0]]
-    assert said("end at the floors", found(name, tmp_path, steps_changed(lambda _: skips)))
+def test_a_chain_that_ends_early_repeats_or_climbs_is_found(name: str, tmp_path: Path) -> None:
+    early = [step for step in chain(name) if step != ["age", 0]]
+    assert said("end at the floors", found(name, tmp_path, steps_changed(lambda _: early)))
     for change in (lambda steps: [*steps, steps[-1]], lambda steps: steps[::-1]):
-        assert said("level by level", found(name, tmp_path, steps_changed(change)))
+        assert said("from level to level", found(name, tmp_path, steps_changed(change)))
 
 
 @each_method
-def test_a_chain_that_begins_below_the_root_is_found_with_the_hierarchy(
+def test_a_chain_that_leaves_out_a_level_is_found_with_the_hierarchy(
     name: str, tmp_path: Path
 ) -> None:
-    begins = [step for step in chain(name) if step != ["age", 1]]
-    change = steps_changed(lambda _: begins)
-    assert said("at the top of column 'age'", found(name, tmp_path, change))
+    others = [step for step in chain(name) if step != ["age", 1]]
+    leaves_out = found(name, tmp_path, steps_changed(lambda _: others))
+    assert said("levels of column 'age'", leaves_out)
     higher = steps_changed(lambda steps: [["sex", 1], *steps])
-    assert said("at the top of column 'sex'", found(name, tmp_path, higher))
+    assert said("levels of column 'sex'", found(name, tmp_path, higher))
+
+
+UNCLEAR = Hierarchy.from_lines(
+    [["1", "2", "12", "*"], ["2", "x", "12", "*"], ["3", "3", "3", "*"]], Kind.INTEGER
+)
+"""Level 1 has a label of the leaves, for another leaf."""
+
+ROOTED = Hierarchy.from_lines([["1", "*", "*"], ["2", "*", "*"]], Kind.INTEGER)
+"""Level 1 has the label of the root, for the same leaves unless values may be missing."""
+
+
+@pytest.mark.parametrize("tree", [UNCLEAR, ROOTED])
+@pytest.mark.parametrize("missing", ["refuse", "category"])
+def test_levels_that_cannot_stand_side_by_side_are_left_out(
+    tree: Hierarchy, missing: Any, tmp_path: Path
+) -> None:
+    frame = pl.DataFrame({"age": [1, 2, 1] * 200})
+    table = shoal.table(frame, quasi=["age"], hierarchies={"age": tree}, missing=missing)
+    release = METHODS["counts"].release(table)
+    through = [level for _, level in release.certificate.derived["tree"]["steps"]]
+    unclear = tree is UNCLEAR or missing == "category"
+    assert through == [
+        level for level in range(tree.height - 1, -1, -1) if level != 1 or not unclear
+    ]
+    assert faults(release, tmp_path, trees={"age": tree}) == []
+    every = steps_changed(lambda _: [["age", level] for level in range(tree.height - 1, -1, -1)])
+    if tree is UNCLEAR:
+        assert said("levels of column 'age'", faults(release, tmp_path, every, trees={"age": tree}))
 
 
 def test_a_chain_beside_its_bounds_is_found(tmp_path: Path) -> None:
     ceiling = put("parameters.ceiling", {"age": 1, "sex": 0})
-    assert said("begin at the ceilings", found("bounded", tmp_path, ceiling))
+    assert said("from level to level", found("bounded", tmp_path, ceiling))
     assert said("end at the floors", found("bounded", tmp_path, put("parameters.floor", {})))
 
 
@@ -262,7 +293,7 @@ def test_a_tree_where_none_was_asked_for_is_found(name: str, tmp_path: Path) -> 
 
 def test_a_very_long_chain_is_answered_at_once(tmp_path: Path) -> None:
     long = steps_changed(lambda steps: [*steps, *([["age", 0]] * 20_000)])
-    assert said("level by level", found("counts", tmp_path, long))
+    assert said("from level to level", found("counts", tmp_path, long))
     other = steps_changed(lambda steps: [*steps, *(["who", n] for n in range(20_000, -1, -1))])
     assert said("not released", found("counts", tmp_path, other))
 
@@ -330,8 +361,8 @@ def test_the_claim_reads_what_the_method_wrote() -> None:
     claim = TreeClaim.read(Claims(certificate, (), ()))
     assert claim is not None
     assert claim.names == ("age",)
-    assert claim.tops() == {"age": 2}
-    assert claim.is_chain
+    assert claim.steps == (("age", 1),)
+    assert claim.nodes({"age": TREES["age"]}) == [{"age": 2}, {"age": 1}]
     # Three tenths choose levels, five sixths of which pay for tests.
     parameters = refining_parameters(METHODS["bounded"].epsilon * Fraction(1, 4), 1)
     assert (claim.scale, claim.bias, claim.cut) == (

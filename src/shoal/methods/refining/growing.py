@@ -5,6 +5,8 @@ Uses `privacy.refining` and `chance`; `tree` uses it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +21,9 @@ __all__ = ["Boxes", "chain", "exceed", "grow"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+
+_AHEAD = 1 << 12
+"""How many draws of noise are made at once."""
 
 _DENSE = 4
 """Possible parts per row up to which an array of all of them costs less than sorting the rows."""
@@ -49,12 +54,36 @@ class Boxes:
 
 def chain(columns: Refinable, steps: Sequence[RefiningStep]) -> Ints:
     """The levels of all columns after 0, 1, 2, … steps, from the ceilings to the floors."""
-    nodes = [list(columns.high)]
+    nodes = [columns.tops]
     for step in steps:
         node = list(nodes[-1])
         node[step.column] = step.level
         nodes.append(node)
     return np.array(nodes, dtype=np.int64).reshape(len(nodes), len(columns.trees))
+
+
+class Laplaces(Protocol):
+    """What discrete Laplace noise can be had from."""
+
+    def discrete_laplaces(self, scale: Fraction, size: int) -> Ints:
+        """Independent noise of a scale."""
+        ...
+
+
+class _Ahead:
+    """Noise drawn ahead: one large draw costs less than many small ones."""
+
+    def __init__(self, chance: Chance) -> None:
+        self.chance = chance
+        self.drawn = np.zeros(0, dtype=np.int64)
+
+    def discrete_laplaces(self, scale: Fraction, size: int) -> Ints:
+        """Noise that nobody has seen yet, always of the same scale."""
+        if len(self.drawn) < size:
+            more = self.chance.discrete_laplaces(scale, max(size, _AHEAD))
+            self.drawn = np.concatenate([self.drawn, more])
+        taken, self.drawn = self.drawn[:size], self.drawn[size:]
+        return taken
 
 
 @dataclass(eq=False)
@@ -91,10 +120,10 @@ def grow(
     """Refine boxes step by step; what fails a test stays behind in the box it came from.
 
     `rows` has the leaves of the columns. The first boxes are the cells of the domain at the
-    ceilings. Each step refines one column by one level. Parts without records are not tested:
+    ceilings. Each step refines one column. Parts without records are not tested:
     nothing would be released of them.
     """
-    tops = list(zip(columns.trees, columns.high, rows.codes, strict=True))
+    tops = list(zip(columns.trees, columns.tops, rows.codes, strict=True))
     cells = [tree.maps[level][codes] for tree, level, codes in tops]
     first = ranks(cells, [tree.cardinality(level) for tree, level, _ in tops]).astype(np.int64)
     boxes = int(first.max(initial=-1)) + 1
@@ -105,13 +134,14 @@ def grow(
         place=first.copy(),
         passed=np.zeros(boxes, dtype=np.int64),
     )
+    noise = _Ahead(chance)
     for done, step in enumerate(steps, 1):
-        _refine(state, rows, columns.trees[step.column], step, parameters, threshold, chance)
+        _refine(state, rows, columns.trees[step.column], step, parameters, threshold, noise)
         state.depth.append(np.full(len(state.passed), done, dtype=np.int64))
     # Only the boxes that rows have ended in are of interest.
     depth = np.concatenate(state.depth)
-    left, box = np.unique(state.box, return_inverse=True)
-    return Boxes(box.astype(np.int64), depth[left], chain(columns, steps))
+    left, box = _numbered(state.box, len(depth))
+    return Boxes(box, depth[left], chain(columns, steps))
 
 
 def _refine(
@@ -121,7 +151,7 @@ def _refine(
     step: RefiningStep,
     parameters: RefiningParameters,
     threshold: int,
-    chance: Chance,
+    noise: Laplaces,
 ) -> None:
     """Test the parts of all boxes that are still refined; those that pass become such boxes.
 
@@ -136,12 +166,12 @@ def _refine(
     passed = state.passed[parts // values]
 
     # A value with one finer value is refined without a test: everybody knows what comes out.
-    alone = _alone(tree, step.level)[parts % values]
+    alone = _alone(tree, step)[parts % values]
     tested = np.flatnonzero(~alone)
     biased = size[tested] - passed[tested] * parameters.bias
     score = np.maximum(biased, threshold - parameters.cut)
     passes = alone.copy()
-    passes[tested] = exceed(score - threshold, parameters, chance)
+    passes[tested] = exceed(score - threshold, parameters, noise)
 
     fresh = np.cumsum(passes) - 1
     moved = passes[part]
@@ -162,15 +192,15 @@ def _numbered(key: Ints, cells: int) -> tuple[Ints, Ints]:
     return np.flatnonzero(present), number[key]
 
 
-def exceed(above: Ints, parameters: RefiningParameters, chance: Chance) -> Bools:
+def exceed(above: Ints, parameters: RefiningParameters, chance: Laplaces) -> Bools:
     """Whether scores, each with noise of its own, exceed the threshold that they are told by."""
     noise = chance.discrete_laplaces(parameters.scale, len(above))
     return np.asarray(above + noise > 0, dtype=np.bool_)
 
 
-def _alone(tree: Hierarchy, level: int) -> Bools:
-    """Of every value, whether it is the only finer one of its value at the next level."""
-    coarser = np.zeros(tree.cardinality(level), dtype=np.int64)
-    coarser[tree.maps[level]] = tree.maps[level + 1]
-    finer = np.bincount(coarser, minlength=tree.cardinality(level + 1))
+def _alone(tree: Hierarchy, step: RefiningStep) -> Bools:
+    """Of every value, whether it is the only finer one of its value at the level above."""
+    coarser = np.zeros(tree.cardinality(step.level), dtype=np.int64)
+    coarser[tree.maps[step.level]] = tree.maps[step.above]
+    finer = np.bincount(coarser, minlength=tree.cardinality(step.above))
     return np.asarray(finer[coarser] == 1)

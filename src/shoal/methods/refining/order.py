@@ -6,9 +6,10 @@ equal ones where only the hierarchies are known, or noisy ones that were bought.
 `tree` uses it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import floor, log, sqrt
 
 import numpy as np
@@ -33,31 +34,40 @@ _ENOUGH = 2
 
 @dataclass(frozen=True)
 class RefiningStep:
-    """Refine a column from the next level to this one."""
+    """Refine a column from the level above to this one."""
 
     column: int
+    above: int
     level: int
 
 
 @dataclass(frozen=True, eq=False)
 class Refinable:
-    """The columns that are refined: hierarchies, floors and ceilings, and how much each counts."""
+    """The columns that are refined.
+
+    levels: of every column, the levels that it goes through, from its ceiling to its floor
+    importance: how much each column counts
+    """
 
     trees: Sequence[Hierarchy]
-    low: Sequence[int]
-    high: Sequence[int]
+    levels: Sequence[Sequence[int]]
     importance: Sequence[float]
 
     @classmethod
     def wholly(cls, trees: Sequence[Hierarchy]) -> "Refinable":
-        """From the roots to the leaves, all columns alike."""
-        nobody = [0] * len(trees)
-        return cls(trees, nobody, [tree.height for tree in trees], [1.0] * len(trees))
+        """From the roots to the leaves through every level, all columns alike."""
+        levels = [range(tree.height, -1, -1) for tree in trees]
+        return cls(trees, levels, [1.0] * len(trees))
+
+    @property
+    def tops(self) -> list[int]:
+        """The level of every column before the first step."""
+        return [levels[0] for levels in self.levels]
 
     @property
     def steps(self) -> int:
         """How many steps lead from the ceilings to the floors."""
-        return sum(self.high) - sum(self.low)
+        return sum(len(levels) - 1 for levels in self.levels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +115,11 @@ def bought_order(
     `rows` has the leaves of these columns.
     """
     scale = noise_scale(epsilon * Fraction(1, max(len(columns.trees), 1)))
+    sizes = [len(tree.maps[0]) for tree in columns.trees]
+    noise = np.split(chance.discrete_laplaces(scale, sum(sizes)), np.cumsum(sizes)[:-1])
     shares, totals = [], []
-    for codes, tree in zip(rows.codes, columns.trees, strict=True):
-        leaves = len(tree.maps[0])
-        true = np.bincount(codes, rows.count, leaves).astype(np.int64)
-        noisy = true + chance.discrete_laplaces(scale, leaves)
+    for codes, leaves, own in zip(rows.codes, sizes, noise, strict=True):
+        noisy = np.bincount(codes, rows.count, leaves).astype(np.int64) + own
         positive = np.maximum(noisy, 0).astype(np.float64)
         total = positive.sum()
         shares.append(positive / total if total else np.full(leaves, 1 / leaves))
@@ -121,31 +131,32 @@ def bought_order(
 def _order(columns: Refinable, shares: Sequence[Floats], records: int) -> RefiningOrder:
     """The step of the best worth per cost first, among those that are next in their columns."""
     trees = columns.trees
-    worth: Mapping[tuple[int, int], float] = {
-        (j, level): columns.importance[j] * _worth(tree, shares[j], level)
-        for j, tree in enumerate(trees)
-        for level in range(columns.low[j], columns.high[j])
-    }
-    levels = list(columns.high)
-    moments = [_moments(_at(trees[j], shares[j], level)) for j, level in enumerate(levels)]
+    waiting = [list(pairwise(levels))[::-1] for levels in columns.levels]
+    moments = [
+        _moments(_at(tree, share, top))
+        for tree, share, top in zip(trees, shares, columns.tops, strict=True)
+    ]
+
+    def worth(j: int) -> tuple[float, int]:
+        """Of the next step of a column. Ties are decided by the order of columns, it is public."""
+        return columns.importance[j] * _worth(trees[j], shares[j], *waiting[j][-1]), -j
+
     steps: list[RefiningStep] = []
     fall, spread = [], []
     for _ in range(columns.steps):
-        open_ones = [j for j in range(len(trees)) if levels[j] > columns.low[j]]
-        # Ties are decided by the order of columns, which is public.
-        best = max(open_ones, key=lambda j: (worth[j, levels[j] - 1], -j))
-        levels[best] -= 1
-        steps.append(RefiningStep(best, levels[best]))
-        moments[best] = _moments(_at(trees[best], shares[best], levels[best]))
+        best = max((j for j in range(len(trees)) if waiting[j]), key=worth)
+        above, level = waiting[best].pop()
+        steps.append(RefiningStep(best, above, level))
+        moments[best] = _moments(_at(trees[best], shares[best], level))
         fall.append(sum(mean for mean, _ in moments))
         spread.append(sqrt(sum(variance for _, variance in moments)))
     return RefiningOrder(tuple(steps), tuple(fall), tuple(spread), records)
 
 
-def _worth(tree: Hierarchy, shares: Floats, level: int) -> float:
+def _worth(tree: Hierarchy, shares: Floats, above: int, level: int) -> float:
     """What a refinement to a level adds to granularity, over what it adds to entropy."""
-    coarse, fine = (_at(tree, shares, each) for each in (level + 1, level))
-    covered = [tree.cover(each) / tree.leaves for each in (level + 1, level)]
+    coarse, fine = (_at(tree, shares, each) for each in (above, level))
+    covered = [tree.cover(each) / tree.leaves for each in (above, level)]
     gain = float((coarse * covered[0]).sum() - (fine * covered[1]).sum())
     return gain / max(_moments(fine)[0] - _moments(coarse)[0], _NOTHING)
 

@@ -4,7 +4,7 @@ A budget buys the order of steps and then the tree; the tree shows every row at 
 box. Uses `order`, `growing` and `privacy.refining`; methods that release groups use it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,11 +21,11 @@ from shoal.exact.epsilon import Epsilon
 from shoal.methods.refining.growing import Boxes, Ints, grow
 from shoal.methods.refining.order import Refinable, RefiningOrder, bought_order
 from shoal.methods.searching.scores import Candidates
-from shoal.methods.showing import Shown
+from shoal.methods.showing import ShownRows
 from shoal.privacy.calculus import Definition
 from shoal.privacy.refining import RefiningParameters, refining_parameters
 
-__all__ = ["GrownTree", "RefiningBudget", "require_clear", "require_refinable"]
+__all__ = ["GrownTree", "RefiningBudget", "clear_levels", "require_refinable"]
 
 ORDER = Fraction(1, 6)
 """The share of a tree's ε that buys the order of its steps (measured on census tables)."""
@@ -37,9 +37,6 @@ class RefiningBudget:
 
     nodes: Candidates
     epsilon: Epsilon
-
-    def __post_init__(self) -> None:
-        require_clear(self.nodes.hierarchies)
 
     @property
     def epsilon_order(self) -> Epsilon:
@@ -54,26 +51,27 @@ class RefiningBudget:
     @cached_property
     def columns(self) -> Refinable:
         """The columns that are refined."""
-        nodes = self.nodes
-        places = [nodes.names.index(name) for name in nodes.hierarchies]
+        trees, ranges = self.nodes.hierarchies, self.nodes.ranges
         return Refinable(
-            trees=list(nodes.hierarchies.values()),
-            low=[nodes.low[j] for j in places],
-            high=[nodes.high[j] for j in places],
-            importance=[float(nodes.importance[name]) for name in nodes.hierarchies],
+            trees=list(trees.values()),
+            levels=[clear_levels(name, tree, ranges[name]) for name, tree in trees.items()],
+            importance=[float(self.nodes.importance[name]) for name in trees],
         )
 
     @property
     def levels(self) -> dict[str, int]:
         """The levels of columns that are not refined, since they have only one."""
-        levels = self.nodes.levels(self.nodes.low)
-        ranges = self.nodes.ranges
-        return {name: level for name, level in levels.items() if len(ranges[name]) == 1}
+        ranges = self.nodes.ranges.items()
+        return {name: levels[0] for name, levels in ranges if len(levels) == 1}
 
     @cached_property
     def parameters(self) -> RefiningParameters:
         """The noise of the tests."""
         return refining_parameters(self.epsilon_tree, self.columns.steps)
+
+    def require_possible(self) -> None:
+        """An error if levels cannot stand side by side, or the noise would be too wide."""
+        _ = self.parameters
 
     def order(self, counts: Counts, chance: Chance) -> RefiningOrder:
         """The order of steps, bought."""
@@ -118,7 +116,7 @@ class GrownTree:
             "cut": parameters.cut,
         }
 
-    def shown(self, count: Ints | None = None) -> Shown:
+    def shown(self, count: Ints | None = None) -> ShownRows:
         """The rows at the levels of their boxes; columns without a hierarchy stay as they are.
 
         `count` says how often each row counts, if not as often as it occurs.
@@ -133,12 +131,12 @@ class GrownTree:
             codes[j] = by_level[level, counts.codes[j]].astype(smallest(len(every)))
             cards[j] = len(every)
             texts[name] = tuple(every)
-            covered[name] = _covered(tree, by_level, len(every))
+            covered[name] = _covered(tree, self.budget.columns.levels[column], by_level)
         weight = counts.count if count is None else count
         rows = group(counts.names, codes, cards, weight)
-        return Shown(rows.where(rows.count > 0), texts, covered)
+        return ShownRows(rows.where(rows.count > 0), texts, covered)
 
-    def tells(self, shown: Shown) -> npt.NDArray[np.bool_]:
+    def tells(self, shown: ShownRows) -> npt.NDArray[np.bool_]:
         """Which rows show anything: some of their columns are not at the root."""
         trees = self.budget.nodes.hierarchies
         tells = np.full(shown.rows.distinct, len(trees) < len(shown.rows.names))
@@ -165,28 +163,36 @@ def require_refinable(score: str, definition: Definition) -> None:
         )
 
 
-def require_clear(trees: Mapping[str, Hierarchy]) -> None:
-    """HierarchyError if a text stands for different values at different levels.
+def clear_levels(name: str, tree: Hierarchy, levels: range) -> list[int]:
+    """The levels that a column can have side by side, from its ceiling to its floor.
 
-    In a column with values of several levels nobody could tell what it stands for.
+    A text stands for one set of values wherever it is released. So a level is left out if a label
+    of it stands for other values at another level. HierarchyError if ceiling and floor are such.
     """
-    for name, tree in trees.items():
-        meant: dict[str, Ints] = {}
-        for labels, codes in tree.levels:
-            by_value = np.argsort(codes, kind="stable")
-            starts = np.searchsorted(codes[by_value], np.arange(1, len(labels)))
-            for label, leaves in zip(labels, np.split(by_value, starts), strict=True):
-                if not np.array_equal(meant.setdefault(label, leaves), leaves):
-                    raise HierarchyError(
-                        f"the hierarchy of column {name!r} has a label that stands for different "
-                        "values at different levels, and a tree releases several levels",
-                        "rename it at one of them (shoal hierarchy check finds it)",
-                    )
+    meant: dict[str, tuple[int, int]] = {}
+    clear: list[int] = []
+    ends = dict.fromkeys((levels[-1], levels[0]))
+    for level in (*ends, *(level for level in levels if level not in ends)):
+        codes = tree.maps[level]
+        # A value covers a run of leaves, so its first one and their number are all there is to it.
+        first = np.searchsorted(codes, np.arange(tree.cardinality(level))).tolist()
+        runs = zip(first, np.bincount(codes).tolist(), strict=True)
+        labels = dict(zip(tree.labels[level], runs, strict=True))
+        if all(meant.get(label, own) == own for label, own in labels.items()):
+            meant.update(labels)
+            clear.append(level)
+        elif level in ends:
+            raise HierarchyError(
+                f"the hierarchy of column {name!r} has a label that stands for different values at "
+                f"levels {levels[0]} and {levels[-1]}, and a tree releases both",
+                "rename it (shoal hierarchy check finds it), or search for one level per column",
+            )
+    return sorted(clear, reverse=True)
 
 
-def _covered(tree: Hierarchy, by_level: Ints, texts: int) -> Ints:
-    """How many leaves each text stands for."""
-    covered = np.ones(texts, dtype=np.int64)
-    for level, shown in enumerate(by_level):
-        covered[shown] = tree.cover(level)[tree.maps[level]]
+def _covered(tree: Hierarchy, levels: Sequence[int], by_level: Ints) -> Ints:
+    """How many leaves each text stands for at these levels."""
+    covered = np.ones(int(by_level.max(initial=0)) + 1, dtype=np.int64)
+    for level in levels:
+        covered[by_level[level]] = tree.cover(level)[tree.maps[level]]
     return covered

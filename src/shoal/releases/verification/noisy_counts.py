@@ -212,14 +212,14 @@ def _choice_faults(record: NoisyCountsClaim) -> Iterator[str]:
         if column.has_any_hierarchy and column.name not in {*claims.levels, *refined}:
             yield f"column {column.name!r} has a hierarchy, and the certificate gives it no level"
     if tree is not None:
-        yield from tree.faults(parts.tree, record.floor, record.ceiling)
+        yield from tree.faults(parts.tree)
 
 
 def released(record: NoisyCountsClaim, tables: ReleasedTables) -> Iterator[str]:
     """Whether every row is released as often as the smallest count that may be."""
     yield from record.rows.released(tables, record.noise.threshold or 1, "threshold")
     if record.tree is not None:
-        yield from record.tree.released(tables, record.floor, record.ceiling)
+        yield from record.tree.released(tables)
     elif record.chosen is not None and record.parts.search is None:
         yield from unpaid_faults(tables, record.floor, record.ceiling)
 

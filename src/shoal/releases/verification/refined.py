@@ -4,10 +4,9 @@
 `numbers` and `levels`. The sum is that of docs/proofs/refining.md, by an arithmetic of its own.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import ceil
 
 import numpy as np
@@ -51,6 +50,8 @@ class TreeClaim:
     scale: Fraction
     bias: int
     cut: int
+    floor: Mapping[str, int]
+    ceiling: Mapping[str, int]
 
     @classmethod
     def read(cls, claims: Claims) -> "TreeClaim | None":
@@ -74,6 +75,8 @@ class TreeClaim:
             scale=part.read(number, "scale"),
             bias=part.whole("bias"),
             cut=part.whole("cut"),
+            floor=claims.parameters.levels("floor"),
+            ceiling=claims.parameters.levels("ceiling"),
         )
 
     @property
@@ -81,47 +84,29 @@ class TreeClaim:
         """The columns that are refined."""
         return tuple(dict.fromkeys(name for name, _ in self.steps))
 
-    def tops(self) -> dict[str, int]:
-        """The level of every refined column before the first step."""
-        tops: dict[str, int] = {}
+    def nodes(self, trees: Mapping[str, Hierarchy]) -> list[dict[str, int]]:
+        """The levels of columns with a hierarchy at hand after 0, 1, 2, … of their steps."""
+        nodes = [{name: self.ceiling.get(name, tree.height) for name, tree in trees.items()}]
         for name, level in self.steps:
-            tops.setdefault(name, level + 1)
-        return tops
-
-    @cached_property
-    def is_chain(self) -> bool:
-        """Whether every step refines its column by one level."""
-        levels = self.tops()
-        for name, level in self.steps:
-            if level != levels[name] - 1:
-                return False
-            levels[name] = level
-        return True
-
-    def _nodes(self, names: Collection[str]) -> list[dict[str, int]]:
-        """The levels of some columns after 0, 1, 2, … of their steps."""
-        nodes = [{name: level for name, level in self.tops().items() if name in names}]
-        for name, level in self.steps:
-            if name in names:
+            if name in trees:
                 nodes.append({**nodes[-1], name: level})
         return nodes
 
-    def faults(
-        self, epsilon: StatedEpsilon | None, floor: Mapping[str, int], ceiling: Mapping[str, int]
-    ) -> Iterator[str]:
-        """Whether the chain goes level by level within its bounds, and the noise suffices."""
+    def faults(self, epsilon: StatedEpsilon | None) -> Iterator[str]:
+        """Whether the chain goes down within its bounds, and the noise suffices."""
         if self.claims.promise.text("definition") != "standard":
             yield "a tree does not keep the definition that is promised"
         if any(name not in self.claims.names for name in self.names):
             yield "the tree refines a column that is not released"
         if set(self.names) & set(self.claims.levels):
             yield "a column of the tree has a level of its own"
-        if any(ceiling.get(name, top) != top for name, top in self.tops().items()):
-            yield "the tree does not begin at the ceilings"
-        if not self.is_chain:
-            yield "the tree does not refine columns level by level"
-            return
-        if any(level != floor.get(name, 0) for name, level in dict(self.steps).items()):
+        levels = dict(self.ceiling)
+        for name, level in self.steps:
+            if level >= levels.get(name, level + 1):
+                yield "the tree does not refine columns from level to level"
+                return
+            levels[name] = level
+        if any(levels[name] != self.floor.get(name, 0) for name in self.names):
             yield "the tree does not end at the floors"
         if self.bias != ceil(self.scale) or self.cut != 2 * self.bias:
             yield "bias or cut of the tree do not follow from its noise"
@@ -139,26 +124,27 @@ class TreeClaim:
         elif _lost(narrower, len(self.steps)) < epsilon * (1 - CLEARLY):
             yield "the noise of the tree is wider than its epsilon asks for: it was not derived"
 
-    def released(
-        self, tables: ReleasedTables, floor: Mapping[str, int], ceiling: Mapping[str, int]
-    ) -> Iterator[str]:
-        """Whether every row stands at one of the nodes of the chain, as far as is known.
+    def released(self, tables: ReleasedTables) -> Iterator[str]:
+        """With all hierarchies: whether every row stands at one of the nodes of the chain.
 
-        For that all hierarchies are needed. Columns that are not refined must have one level only.
+        Columns that are not refined must have one level only.
         """
-        yield from unpaid_faults(tables, floor, ceiling)
+        yield from unpaid_faults(tables, self.floor, self.ceiling)
         trees = self._trees(tables.hierarchies)
         for name, tree in trees.items():
-            if self.tops()[name] != ceiling.get(name, tree.height):
-                yield f"the tree does not begin at the top of column {name!r}"
+            through = [level for column, level in self.steps if column == name]
+            # Whether values may be missing is not on the certificate.
+            missing = [place for place, text in enumerate(tree.labels[0]) if not text]
+            possible = [self._refined_to(name, tree, []), self._refined_to(name, tree, missing)]
+            if through not in possible:
+                yield f"the tree does not go through the levels of column {name!r}"
                 return
-        if not self.is_chain:
-            return
-        nodes = self._nodes(trees)
+        nodes = self.nodes(trees)
         stands = np.ones((tables.table.rows, len(nodes)), dtype=np.bool_)
         for name, tree in trees.items():
+            levels = [node[name] for node in nodes]
             [column] = tables.table.records([name])
-            fits = self._fitting(name, tree, nodes, tables)
+            fits = self._fitting(name, tree, levels, tables)
             wrong = int((~fits.any(axis=1)).sum())
             if wrong:
                 values = plural(wrong, "value")
@@ -169,6 +155,28 @@ class TreeClaim:
         astray = int((~stands.any(axis=1)).sum())
         if astray:
             yield f"{plural(astray, 'row')} stand at levels that the tree does not have together"
+
+    def _refined_to(self, name: str, tree: Hierarchy, ignored: list[int]) -> list[int]:
+        """The levels that a column is refined to, one after the other.
+
+        A level is left out if one of its labels stands for other values at another level, apart
+        from leaves that are ignored. Ceiling and floor come first; there is no tree without them.
+        """
+        floor, ceiling = self.floor.get(name, 0), self.ceiling.get(name, tree.height)
+        if not floor < ceiling <= tree.height:
+            return []
+        meant: dict[str, bytes] = {}
+        taken = []
+        for level in (ceiling, floor, *range(floor + 1, ceiling)):
+            codes = tree.maps[level]
+            leaves = np.argsort(codes, kind="stable")
+            starts = np.searchsorted(codes[leaves], np.arange(1, len(tree.labels[level])))
+            parts = [np.setdiff1d(part, ignored).tobytes() for part in np.split(leaves, starts)]
+            own = dict(zip(tree.labels[level], parts, strict=True))
+            if all(meant.get(label, part) == part for label, part in own.items()):
+                meant.update(own)
+                taken.append(level)
+        return sorted(set(taken) - {ceiling}, reverse=True)
 
     def at_root(self, tables: ReleasedTables) -> bool:
         """Whether some row shows nothing: all its columns are at the root."""
@@ -187,17 +195,17 @@ class TreeClaim:
         return self.claims.trees(given, self.names)
 
     def _fitting(
-        self, name: str, tree: Hierarchy, nodes: list[dict[str, int]], tables: ReleasedTables
+        self, name: str, tree: Hierarchy, levels: Sequence[int], tables: ReleasedTables
     ) -> npt.NDArray[np.bool_]:
         """Of every value of a column, at which nodes of the chain it is a label."""
         kind = self.claims.kind(name)
         texts = [canonical(key, kind) for key in tables.table.keys(name)]
         by_level = {}
-        for level in {node[name] for node in nodes}:
+        for level in set(levels):
             known = {canonical(label, kind) for label in tree.labels[level]}
             by_level[level] = [text in known for text in texts]
-        fits = [by_level[node[name]] for node in nodes]
-        return np.array(fits, dtype=np.bool_).reshape(len(nodes), len(texts)).T
+        fits = [by_level[level] for level in levels]
+        return np.array(fits, dtype=np.bool_).reshape(len(levels), len(texts)).T
 
     def open_ends(self, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
         """What the files do not show of the tree."""

@@ -278,7 +278,7 @@ def _level_faults(record: SafePubClaim) -> Iterator[str]:
     if not set(quasi) <= {*levels, *refined} <= set(names):
         yield NOT_OF_EACH
     if record.tree is not None:
-        yield from record.tree.faults(record.parts.tree, record.floor, record.ceiling)
+        yield from record.tree.faults(record.parts.tree)
     searched = record.parts.search is not None
     if (record.searched_by == "tree" and searched) != (record.tree is not None):
         yield "the levels were not chosen as the parameters say"
@@ -348,7 +348,7 @@ def released(record: SafePubClaim, tables: ReleasedTables) -> Iterator[str]:
     if table.rows and all(_is_at_root(record, tables, name) for name in table.names):
         yield f"every column is at its root: {_REVEALS_NOTHING}"
     if record.tree is not None:
-        yield from record.tree.released(tables, record.floor, record.ceiling)
+        yield from record.tree.released(tables)
         if record.tree.at_root(tables):
             yield f"a row has every column at its root: {_REVEALS_NOTHING}"
     if record.parts.search is None and record.fixed_levels is None:
