@@ -169,9 +169,10 @@ class TreeClaim:
         taken = []
         for level in (ceiling, floor, *range(floor + 1, ceiling)):
             codes = tree.maps[level]
-            leaves = np.argsort(codes, kind="stable")
+            leaves = np.delete(np.arange(len(codes)), ignored)
+            leaves = leaves[np.argsort(codes[leaves], kind="stable")]
             starts = np.searchsorted(codes[leaves], np.arange(1, len(tree.labels[level])))
-            parts = [np.setdiff1d(part, ignored).tobytes() for part in np.split(leaves, starts)]
+            parts = [part.tobytes() for part in np.split(leaves, starts)]
             own = dict(zip(tree.labels[level], parts, strict=True))
             if all(meant.get(label, part) == part for label, part in own.items()):
                 meant.update(own)
