@@ -437,13 +437,15 @@ def chart(found: Sequence[Entry], path: Path) -> None:
         known = [point for point in points if point["value"] is not None]
         if not known:
             return None
+        # Distances differ by factors, the others by amounts.
+        scale = alt.Scale(type="log" if name == "marginals" else "linear")
         at = alt.Axis(values=[*map(float, EPSILONS)], format="~g")
         return (
             alt.Chart(pl.DataFrame(known), width=170, height=150, title=f"{table}: {DRAWN[name]}")
             .mark_line(point=True)
             .encode(
                 x=alt.X("ε:Q", axis=at, scale=alt.Scale(type="log", nice=False)),
-                y=alt.Y("value:Q", title=None),
+                y=alt.Y("value:Q", title=None, scale=scale),
                 color=alt.Color(
                     "method:N",
                     sort=[name for name in order if any(each.method == name for each in found)],
