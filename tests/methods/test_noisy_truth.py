@@ -336,6 +336,21 @@ def test_a_person_with_several_rows_is_protected_through_a_search() -> None:
     assert method.delta / 10 < found.low <= found.high <= method.delta
 
 
+def test_levels_that_are_chosen_keep_no_semantic_anonymity_and_none_is_promised() -> None:
+    """A row of one record moves the choice, though it is never shown itself."""
+    method = replace(SEARCHED, k=2)
+
+    def run(rows: tuple[str, ...]) -> dict[Any, Fraction]:
+        table = CHAIN.table(tuple(rows.count(value) for value in "abc"))
+        found = searched_law(method, table)
+        return {outcome: Fraction(round(float(weight), 9)) for outcome, weight in found.items()}
+
+    table = CHAIN.table((1, 1, 1))
+    assert method.promise(table.schema).semantic_k is None
+    assert replace(method, levels={}, split=None).promise(table.schema).semantic_k == 2
+    assert breach(run, list("abc"), 3, 2) is not None
+
+
 class NotTaken(NoisyCounts):
     """The counts have the whole of ε, and the search its share once more."""
 

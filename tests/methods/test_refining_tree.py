@@ -54,7 +54,7 @@ LEVELS = np.array([[2, 1], [2, 0], [1, 0], [0, 0]])
 
 def grown(depths: list[int]) -> GrownTree:
     """A tree in which every distinct row has a box of its own, after so many steps."""
-    order = RefiningOrder(STEPS, (0.0,) * 3, (0.0,) * 3, 18)
+    order = RefiningOrder(STEPS, (0.0,) * 3, 18)
     boxes = Boxes(np.arange(len(ROWS)), np.array(depths), LEVELS)
     return GrownTree(budget(), order, 4, counts(), boxes)
 
@@ -107,7 +107,7 @@ def test_dense_rows_end_finer() -> None:
     one = budget()
     many = counts()
     many = Counts(many.names, many.codes, many.cards, many.count * 10_000)
-    order = RefiningOrder(STEPS, (0.0,) * 3, (0.0,) * 3, 18)
+    order = RefiningOrder(STEPS, (0.0,) * 3, 18)
     assert set(one.grown(many, order, 5, Seeded(1)).boxes.row_levels(0).tolist()) == {0}
     few = one.grown(many, order, 10**9, Seeded(1))
     assert set(few.boxes.row_levels(0).tolist()) == {2}
@@ -161,7 +161,7 @@ def test_a_row_tells_something_unless_all_its_columns_are_at_the_root() -> None:
     nodes = candidates(("age", "sex"), TREES, {}, {}, {}, ())
     rows = counts().over(["age", "sex"])
     boxes = Boxes(np.arange(rows.distinct), np.array([0, 1, 2, 0]), LEVELS)
-    order = RefiningOrder(STEPS, (0.0,) * 3, (0.0,) * 3, 18)
+    order = RefiningOrder(STEPS, (0.0,) * 3, 18)
     bare = GrownTree(RefiningBudget(nodes, Epsilon.of(1)), order, 4, rows, boxes)
     shown = bare.shown()
     root = [

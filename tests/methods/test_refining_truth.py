@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from shoal.attack.coins import ONE, ZERO, Enumerated, Interval, exp, law, probabilistic, standard
+from shoal.attack.semantic import breach
 from shoal.chance import Chance, Seeded
 from shoal.counts import Counts
 from shoal.data.schema import Schema
@@ -117,8 +118,7 @@ class FixedOrder(RefiningOrder):
 
 def fixed_order(threshold: int, *steps: tuple[int, int], records: int = 1) -> FixedOrder:
     chain = tuple(RefiningStep(column, level + 1, level) for column, level in steps)
-    nothing = (0.0,) * len(steps)
-    return FixedOrder(chain, nothing, nothing, records, threshold)
+    return FixedOrder(chain, (0.0,) * len(steps), records, threshold)
 
 
 def down(threshold: int) -> FixedOrder:
@@ -403,6 +403,19 @@ def test_the_shares_add_up_to_the_promise(method: Method) -> None:
         assert together <= method.epsilon.bounds(60)[0] / one.rows
 
 
+def test_a_tree_keeps_no_semantic_anonymity_and_none_is_promised() -> None:
+    """A row of one record moves the tests, though it is never shown itself."""
+    method = replace(COUNTS, k=2)
+
+    def run(rows: tuple[str, ...]) -> dict[Any, Fraction]:
+        table = CHAIN.table(tuple(rows.count(value) for value in "abc"))
+        found = whole(method, table, down(1))
+        return {outcome: Fraction(round(float(weight), 9)) for outcome, weight in found.items()}
+
+    assert method.promise(CHAIN.table((1, 1, 1)).schema).semantic_k is None
+    assert breach(run, list("abc"), 3, 2) is not None
+
+
 # The order, which is bought
 
 
@@ -421,7 +434,7 @@ def orders(method: Method, table: Table, cut: Fraction) -> Law:
 
     def run(chance: Chance) -> Any:
         order = budget.order(counts, chance)
-        return order.steps, order.fall, order.spread, order.records
+        return order.steps, order.fall, order.records
 
     return law(run, cut=cut)
 
