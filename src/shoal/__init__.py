@@ -54,6 +54,7 @@ _ROOMS = {
     "Certificate": "releases.certificate",
     "verify": "releases.verification",
     "judge": "studies.judging",
+    "forecast": "studies.forecasting",
     "Ledger": "ledger",
     "Audit": "audit",
     "Recipe": "recipe",
@@ -147,6 +148,7 @@ if TYPE_CHECKING:
     from shoal.releases.certificate import Certificate as Certificate
     from shoal.releases.release import Release as Release
     from shoal.releases.verification import verify as verify
+    from shoal.studies.forecasting import forecast as forecast
     from shoal.studies.judging import judge as judge
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -12,6 +13,9 @@ from shoal.privacy import (
     safepub_parameters,
 )
 from shoal.privacy.calculus import chosen_parameters
+from shoal.recipe import Recipe
+from shoal.studies import forecasting
+from shoal.studies.forecasting import forecast
 
 
 def explain(*arguments: str) -> Result:
@@ -139,3 +143,139 @@ def test_explain_says_what_replacing_means() -> None:
     options = ("--rows", "2", "--definition", "standard", "--counts", "5")
     counted = explain("--epsilon", "ln(2)", "--delta", "1e-6", *options)
     assert "epsilon ln(4) and delta 3e-06 are kept if one person is" in counted.stdout
+
+
+# What to expect of a table
+
+
+@pytest.fixture
+def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A recipe whose source is nowhere: nothing may read it. One made-up table by each law."""
+    monkeypatch.setattr(forecasting, "TABLES", 1)
+    (tmp_path / "sex.csv").write_text("f;*\nm;*\n")
+    path = tmp_path / "people.toml"
+    path.write_text(
+        """
+        [source]
+        path = "nowhere.csv"
+        types = { age = "integer" }
+
+        [roles]
+        name = "identifying"
+        age = "quasi"
+        sex = "quasi"
+        illness = "sensitive"
+
+        [hierarchies.age]
+        build = "intervals"
+        low = 0
+        high = 99
+        widths = [10, 50]
+
+        [hierarchies.sex]
+        file = "sex.csv"
+
+        [method]
+        name = "safepub"
+        epsilon = 1
+        delta = "1e-6"
+        """
+    )
+    return path
+
+
+ASKED = ("--epsilon", "1", "--delta", "1e-6", "--records", "3000", "--values", "illness=5")
+
+
+def test_explain_says_what_to_expect_of_a_recipe_without_reading_its_table(recipe: Path) -> None:
+    shown = explain(*ASKED, "--schema", str(recipe))
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert "a forecast, not a promise" in shown.stdout
+    assert "age, sex, illness" in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+    found = json.loads(explain(*ASKED, "--schema", str(recipe), "--json").stdout)
+    expected = forecast(
+        Recipe.load(recipe).schema, records=3_000, epsilon=1, delta="1e-6", values={"illness": 5}
+    )
+    assert found == json.loads(json.dumps(expected.to_dict()))
+
+
+def test_explain_says_what_to_expect_of_hierarchies(recipe: Path) -> None:
+    given = (*ASKED[:-2], "--hierarchy", f"sex={recipe.parent / 'sex.csv'}")
+    found = json.loads(explain(*given, "--json").stdout)
+    assert found["columns"] == ["sex"]
+    # Two values of some hundred records each are released unchanged, but for what is not drawn.
+    [safepub] = [one for one in found["expectations"] if one["way"] == "SafePub"]
+    assert 0.4 < safepub["information"]["low"] <= safepub["kept"]["high"] < 0.65
+
+
+def test_explain_draws_from_a_public_table(recipe: Path) -> None:
+    public = recipe.parent / "census.csv"
+    public.write_text("age,sex,illness,more\n" + "41,f,flu,x\n" * 500 + "12,m,cold,y\n" * 500)
+    shown = explain(*ASKED, "--schema", str(recipe), "--like", str(public))
+    assert shown.exit_code == 0, shown.stderr
+    said = " ".join(shown.stdout.split())
+    assert "drawn from the public one. They have 1,000 records; more would keep more." in said
+    only = ("--hierarchy", f"sex={recipe.parent / 'sex.csv'}", "--like", str(public))
+    assert explain(*ASKED[:-2], *only).exit_code == 0
+
+
+def test_the_table_of_a_recipe_is_not_a_public_one(recipe: Path) -> None:
+    private = recipe.parent / "nowhere.csv"
+    private.write_text("name,age,sex,illness\nAnn,41,f,flu\n")
+    (recipe.parent / "link.csv").hardlink_to(private)
+    for name in ("nowhere.csv", "link.csv"):
+        like = str(recipe.parent / name)
+        refused = explain(*ASKED, "--schema", str(recipe), "--like", like)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert "--like is the table of the recipe itself" in refused.stderr
+
+
+def test_explain_warns_of_a_delta_too_large_for_the_records(recipe: Path) -> None:
+    shown = explain(*ASKED, "--schema", str(recipe), "--delta", "1e-3")
+    assert shown.exit_code == 0
+    assert shown.stderr.startswith("warning: a delta of 1e-3 is not below 1/3,000")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--beta", "0.2"),
+        ("--people", "9"),
+        ("--counts", "5"),
+        ("--noise", "printed"),
+        ("--columns", "3"),
+        ("--split", "0.5"),
+        ("--definition", "probabilistic"),
+        ("--records", "0"),
+        ("--values", "illness=0"),
+        ("--values", "illness"),
+        ("--hierarchy", "sex=sex.csv"),
+    ],
+)
+def test_explain_refuses_what_is_not_about_a_forecast(recipe: Path, wrong: tuple[str, str]) -> None:
+    refused = explain(*ASKED, "--schema", str(recipe), *wrong)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert wrong[0] in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "alone", [("--records", "9"), ("--like", "x.csv"), ("--values", "a=3"), ("--root", "*")]
+)
+def test_a_forecast_needs_columns_and_records(recipe: Path, alone: tuple[str, str]) -> None:
+    refused = explain("--epsilon", "1", "--delta", "1e-6", *alone)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert alone[0] in refused.stderr
+    assert "--hierarchy" in refused.stderr
+    without = explain("--epsilon", "1", "--delta", "1e-6", "--schema", str(recipe))
+    assert (without.exit_code, without.stdout) == (2, "")
+    assert "--records" in without.stderr
+    unknown = explain(*ASKED[:-2], "--schema", str(recipe))
+    assert unknown.exit_code == 2
+    assert "'illness' has no hierarchy" in unknown.stderr
+    assert "--values" in unknown.stderr
+
+
+def test_a_forecast_for_people_with_several_rows_says_so(recipe: Path) -> None:
+    given = (*ASKED, "--schema", str(recipe))
+    assert "for a person with up to 3 rows" in explain(*given, "--rows", "3").stdout

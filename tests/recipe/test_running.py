@@ -30,6 +30,19 @@ def test_a_recipe_makes_what_the_library_makes(write: Write) -> None:
     assert recipe.format == "csv"
 
 
+@pytest.mark.parametrize("missing", ["category", "refuse"])
+def test_a_recipe_knows_its_schema_without_a_look_at_its_source(write: Write, missing: str) -> None:
+    path = write(('missing = "category"', f'missing = "{missing}"'))
+    table = Recipe.load(path).table()
+    (path.parent / "people.csv").unlink()
+    schema = Recipe.load(path).schema
+    assert schema.roles == table.schema.roles
+    assert schema.released == table.schema.released
+    for name, tree in schema.hierarchies.items():
+        assert schema.kinds[name] is table.kind(name)
+        assert tree.labels == table.hierarchy(name).labels
+
+
 def test_running_a_recipe_gives_a_release(write: Write) -> None:
     release = Recipe.load(write()).run()
     assert "name" not in release.table.columns

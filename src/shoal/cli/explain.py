@@ -1,24 +1,159 @@
-"""`shoal explain`: what ε, δ, k and β mean for one person, before any data is seen."""
+"""`shoal explain`: what ε, δ, k and β mean, before any data is seen.
+
+For one person; or with a schema, for the table: what to expect of each method.
+"""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from math import exp
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title
-from shoal.errors import ParameterError
+from shoal.cli.bundles import bundled
+from shoal.cli.terminal import (
+    complain,
+    figures,
+    listing,
+    percent,
+    print_json,
+    show,
+    title,
+    working,
+)
+from shoal.errors import ParameterError, plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from shoal.measure.explaining import CountExplanation, Explanation
+    from shoal.studies.forecasting import Between, Forecast
 
 __all__ = ["explain"]
 
+FORECAST = "What to expect of a table"
 
+SPLIT = "0.9"
+"""The share of ε for the anonymisation unless another is given."""
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What is public about a table whose release is forecast: a bundle of options."""
+
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RECIPE",
+            help="Say what to expect for the columns of a recipe; its table is not read.",
+            rich_help_panel=FORECAST,
+            show_default=False,
+        ),
+    ] = None
+    records: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="About how many records the table is publicly known to have.",
+            rich_help_panel=FORECAST,
+            show_default=False,
+        ),
+    ] = None
+    like: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A public table with these columns, such as a census.",
+            rich_help_panel=FORECAST,
+            show_default=False,
+        ),
+    ] = None
+    values: Annotated[
+        list[str],
+        typer.Option(
+            "--values",
+            metavar="NAME=N,…",
+            help="How many values a column without a hierarchy has.",
+            rich_help_panel=FORECAST,
+            show_default=False,
+        ),
+    ] = field(default_factory=list)
+
+    def is_asked(self, files: options.HierarchyFiles) -> bool:
+        """Whether a forecast is asked for: there is a recipe, or a hierarchy."""
+        if files.hierarchy:
+            return True
+        files.read()  # an error if something is said about files that are not there
+        if self.schema is not None:
+            return True
+        for name in ("records", "like", "values"):
+            if getattr(self, name):
+                raise ParameterError(
+                    "goes with `schema` or `hierarchy`", "say which columns", option=name
+                )
+        return False
+
+    def forecast(
+        self, files: options.HierarchyFiles, epsilon: str, delta: str, rows: int
+    ) -> "Forecast":
+        """What to expect of each method."""
+        from shoal.studies.forecasting import forecast
+
+        if self.records is None:
+            raise ParameterError(
+                "is missing: what to expect depends on the number of records",
+                "give it if it is public, or a number that is",
+                option="records",
+            )
+        schema, like = self._columns(files)
+        values = {}
+        for name, text in options.pairs(self.values, "--values").items():
+            if not text.isdecimal() or not int(text):
+                raise ParameterError(f"--values {name}={text} is not a number above 0")
+            values[name] = int(text)
+        with working("releasing tables that are made up"):
+            return forecast(
+                schema,
+                records=self.records,
+                epsilon=epsilon,
+                delta=delta,
+                rows=rows,
+                like=like,
+                values=values,
+            )
+
+    def _columns(self, files: options.HierarchyFiles) -> Any:
+        """The schema, or the hierarchies, and the public table, if there is one."""
+        from shoal.data.disk import same
+        from shoal.data.files import read
+        from shoal.recipe import Recipe
+
+        if self.schema is None:
+            trees = files.read()
+            return trees, None if self.like is None else read(self.like, hierarchies=trees)
+        if files.hierarchy:
+            raise ParameterError(
+                "does not go with `schema`", "the recipe has hierarchies", option="hierarchy"
+            )
+        recipe = Recipe.load(self.schema)
+        if self.like is None:
+            return recipe.schema, None
+        if same(self.like, recipe.source):
+            raise ParameterError(
+                "is the table of the recipe itself",
+                "give one that is nobody's secret",
+                option="like",
+            )
+        released = recipe.content.released
+        return recipe.schema, recipe.read(self.like, {}, released, released)
+
+
+@bundled
 def explain(  # noqa: PLR0913  typer reads the options from the signature
+    *,
     epsilon: Annotated[
         str,
         typer.Option(
@@ -48,7 +183,7 @@ def explain(  # noqa: PLR0913  typer reads the options from the signature
             metavar="SHARE",
             help="Share of epsilon for the anonymisation, not the search; 1: fixed levels.",
         ),
-    ] = "0.9",
+    ] = SPLIT,
     rows: Annotated[
         int, typer.Option(metavar="N", min=1, help="Rows of each person that are used.")
     ] = 1,
@@ -86,15 +221,34 @@ def explain(  # noqa: PLR0913  typer reads the options from the signature
             show_default="bounded",
         ),
     ] = None,
+    table: TableOptions,
+    files: options.HierarchyFiles,
     json: options.Json = False,
 ) -> None:
-    """What do epsilon and delta mean for one person?
+    """What do epsilon and delta mean for one person, or for a table?
 
     Gives k and beta of a SafePub release with these parameters, and says in words what they do.
-    With --counts it gives the chances and the noise of noisy counts. Reads no data.
+    With --counts it gives the chances and the noise of noisy counts. With --schema, or with a
+    hierarchy for each column, it says what to expect of each method. Reads no private data.
     """
     from shoal.measure import explaining
 
+    if table.is_asked(files):
+        other = {
+            "beta": beta,
+            "people": people,
+            "counts": counts,
+            "columns": columns,
+            "noise": noise,
+            "definition": definition != "standard",
+            "split": split != SPLIT,
+        }
+        for name, value in other.items():
+            if value:
+                raise ParameterError("is not about a forecast", "leave it out", option=name)
+        forecast = table.forecast(files, epsilon, delta, rows)
+        _give(forecast, _forecast_pages(forecast), json)
+        return
     share = options.share(split, "--split")
     if columns is not None and (counts is None or definition != "standard"):
         raise ParameterError(
@@ -122,12 +276,63 @@ def explain(  # noqa: PLR0913  typer reads the options from the signature
             noise=noise or "bounded",
         )
         pages = _count_pages(explanation)
-    if explanation.concern:
-        complain(f"warning: {explanation.concern}")
+    _give(explanation, pages, json)
+
+
+def _give(
+    answer: "Explanation | CountExplanation | Forecast",
+    pages: "Iterator[RenderableType]",
+    json: bool,
+) -> None:
+    """Show an answer, and before it what is wrong with δ, if anything."""
+    if answer.concern:
+        complain(f"warning: {answer.concern}")
     if json:
-        print_json(explanation.to_dict())
+        print_json(answer.to_dict())
     else:
         show(*pages)
+
+
+def _forecast_pages(forecast: "Forecast") -> "Iterator[RenderableType]":
+    """What to expect of each way to release, best first."""
+    promise = forecast.promise
+    person = f" for a person with up to {forecast.rows} rows" if forecast.rows > 1 else ""
+    yield figures(
+        ("epsilon, delta", f"{promise.epsilon}, {promise.to_dict()['delta']}{person}"),
+        ("records", f"{forecast.stated:,}"),
+        ("columns", ", ".join(forecast.columns)),
+    )
+    yield title("What to expect of each method: a forecast, not a promise")
+    rows = []
+    for one in forecast.expectations:
+        counts = "true" if one.error is None else f"off by {_between(one.error)}"
+        crowd = "-" if one.crowd is None else f"{one.crowd:,}"
+        rows.append([one.way, _between(one.information), _between(one.kept), crowd, counts])
+    yield listing(["", "information", "records", "crowd", "counts"], *rows)
+    for way, reason in forecast.refused.items():
+        yield f"\n{way}: {reason}"
+    yield f"\n{_made(forecast)}"
+
+
+def _between(figure: "Between") -> str:
+    low, high = (round(100 * end) for end in (figure.low, figure.high))
+    return f"{low} %" if low == high else f"{low}–{high} %"
+
+
+def _made(forecast: "Forecast") -> str:
+    """What the figures come from, and what they mean."""
+    drawn = "that are made up, by a cautious and by a hopeful law"
+    if forecast.by_like:
+        drawn = "drawn from the public one"
+    larger = ""
+    if forecast.records < forecast.stated:
+        larger = f" They have {plural(forecast.records, 'record')}; more would keep more."
+    return (
+        f"By releases of tables {drawn}.{larger} information: how much is kept of what the "
+        "records say, where one that is not released says nothing. records: how many are in a "
+        "released row. crowd: how many must share a row for it to be more likely than not to be "
+        "released."
+    )
 
 
 def _count_pages(explanation: "CountExplanation") -> "Iterator[RenderableType]":

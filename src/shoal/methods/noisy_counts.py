@@ -27,7 +27,7 @@ from shoal.methods.entry import Entry
 from shoal.methods.method import Job, Progress, begin, delta_concerns, require_bound
 from shoal.methods.refining import RefiningBudget
 from shoal.methods.searching import SCORES, Candidates, LevelSearch, candidates, require_score
-from shoal.methods.showing import Shown, at_node, counted_at
+from shoal.methods.showing import ShownRows, at_node, counted_at
 from shoal.privacy.bounded import BITS, BoundedCountParameters
 from shoal.privacy.calculus import Definition, definition_of, delta_of, per_row
 from shoal.privacy.noise import ONE, NoisyCountParameters, noise_scale
@@ -412,7 +412,7 @@ class CountPlan:
 class _Chosen:
     """The rows as they will be shown, and at which levels, for the certificate."""
 
-    shown: Shown
+    shown: ShownRows
     levels: Mapping[str, int]
     tree: Mapping[str, Any] | None = None
 
@@ -523,7 +523,7 @@ class KDGS:
         return Release(result, certificate, facts)
 
 
-def _loss(job: Job, records: int, kept: Shown) -> float | None:
+def _loss(job: Job, records: int, kept: ShownRows) -> float | None:
     """The granularity lost; None if a quasi-identifying column has no hierarchy."""
     trees = {name: job.schema.hierarchies[name] for name in kept.texts}
     if any(name not in trees for name in job.table.quasi):

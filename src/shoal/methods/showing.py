@@ -1,4 +1,4 @@
-"""`Shown`: rows as a release shows them, at one node or at levels that differ by region.
+"""`ShownRows`: rows as a release shows them, at one node or at levels that differ by region.
 
 Uses `counts` and hierarchies; methods that release groups of rows lay them out by it.
 """
@@ -12,13 +12,13 @@ import numpy.typing as npt
 from shoal.counts import Codes, Counts, group
 from shoal.data.hierarchy.tree import Hierarchy
 
-__all__ = ["Shown", "at_node", "counted_at"]
+__all__ = ["ShownRows", "at_node", "counted_at"]
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ShownRows:
     """The distinct rows that are shown, by codes, and what every code stands for.
 
     texts: of every generalised column, the texts of its codes
@@ -29,11 +29,11 @@ class Shown:
     texts: Mapping[str, Sequence[str]]
     covered: Mapping[str, Ints]
 
-    def where(self, kept: npt.NDArray[np.bool_]) -> "Shown":
+    def where(self, kept: npt.NDArray[np.bool_]) -> "ShownRows":
         """Some of the rows."""
         return replace(self, rows=self.rows.where(kept))
 
-    def with_count(self, count: Ints) -> "Shown":
+    def with_count(self, count: Ints) -> "ShownRows":
         """The same rows, shown another number of times."""
         return replace(self, rows=replace(self.rows, count=count))
 
@@ -63,7 +63,7 @@ class Shown:
         return min(max((raw - input_itself) / span, 0.0), 1.0)
 
 
-def at_node(counts: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]) -> Shown:
+def at_node(counts: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]) -> ShownRows:
     """Rows, counted by leaves, at one node."""
     codes, cards = list(counts.codes), list(counts.cards)
     for name, level in levels.items():
@@ -73,8 +73,8 @@ def at_node(counts: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str,
     return counted_at(group(counts.names, codes, cards, counts.count), trees, levels)
 
 
-def counted_at(rows: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]) -> Shown:
+def counted_at(rows: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]) -> ShownRows:
     """Rows that were counted at one node, by its codes."""
     texts = {name: trees[name].labels[level] for name, level in levels.items()}
     covered = {name: trees[name].cover(level) for name, level in levels.items()}
-    return Shown(rows, texts, covered)
+    return ShownRows(rows, texts, covered)

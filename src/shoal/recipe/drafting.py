@@ -57,7 +57,7 @@ _HIERARCHIES = {
 _AUTO = (
     "[method]",
     f'name = "{AUTO}"',
-    "# differential privacy, by the method that keeps most; the certificate says which",
+    "# differential privacy by the method that keeps most; the certificate says which",
     f'epsilon = "{PLACEHOLDER}"  # how much one row may matter, such as 1 or "ln(2)"',
     f'delta = "{PLACEHOLDER}"  # the chance that this fails, such as 1e-6; try shoal explain',
     "truthful = false  # true: a sample of true records; else all, with noisy counts",

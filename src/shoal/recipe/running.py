@@ -19,7 +19,8 @@ from shoal.arguments import typed
 from shoal.counts import Counts
 from shoal.data import disk, toml
 from shoal.data.hierarchy import Hierarchy
-from shoal.data.schema import Role
+from shoal.data.kinds import Kind
+from shoal.data.schema import Role, Schema
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, FileError, ParameterError, RecipeError, ShoalError, listed
 from shoal.methods.method import beforehand, require_people, searched
@@ -150,6 +151,20 @@ class Recipe:
             options.setdefault("kind", self.content.source.types[name])
         hierarchy: Hierarchy = self._make(BUILDERS, choice.build, options, ("hierarchies", name))
         return hierarchy
+
+    @property
+    def schema(self) -> Schema:
+        """What the recipe itself says of the columns: its source is not looked at."""
+        trees = self.hierarchies
+        if self.content.missing == "category":
+            trees = {name: tree.with_missing() for name, tree in trees.items()}
+        types = self.content.source.types
+        kinds = {}
+        for name in self.content.roles:
+            kind = trees[name].kind if name in trees else Kind.TEXT
+            kinds[name] = Kind(types.get(name, kind))
+        roles = {name: Role(role) for name, role in self.content.roles.items()}
+        return Schema(roles, kinds, trees)
 
     def table(self) -> Table:
         """The source, read, with its roles and hierarchies."""

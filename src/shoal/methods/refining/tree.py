@@ -21,7 +21,7 @@ from shoal.exact.epsilon import Epsilon
 from shoal.methods.refining.growing import Boxes, Ints, grow
 from shoal.methods.refining.order import Refinable, RefiningOrder, bought_order
 from shoal.methods.searching.scores import Candidates
-from shoal.methods.showing import Shown
+from shoal.methods.showing import ShownRows
 from shoal.privacy.refining import RefiningParameters, refining_parameters
 
 __all__ = ["GrownTree", "RefiningBudget", "clear_levels"]
@@ -115,7 +115,7 @@ class GrownTree:
             "cut": parameters.cut,
         }
 
-    def shown(self, count: Ints | None = None) -> Shown:
+    def shown(self, count: Ints | None = None) -> ShownRows:
         """The rows at the levels of their boxes; columns without a hierarchy stay as they are.
 
         `count` says how often each row counts, if not as often as it occurs.
@@ -133,9 +133,9 @@ class GrownTree:
             covered[name] = _covered(tree, self.budget.columns.levels[column], by_level)
         weight = counts.count if count is None else count
         rows = group(counts.names, codes, cards, weight)
-        return Shown(rows.where(rows.count > 0), texts, covered)
+        return ShownRows(rows.where(rows.count > 0), texts, covered)
 
-    def tells(self, shown: Shown) -> npt.NDArray[np.bool_]:
+    def tells(self, shown: ShownRows) -> npt.NDArray[np.bool_]:
         """Which rows show anything: some of their columns are not at the root."""
         trees = self.budget.nodes.hierarchies
         tells = np.full(shown.rows.distinct, len(trees) < len(shown.rows.names))

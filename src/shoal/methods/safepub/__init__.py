@@ -10,7 +10,6 @@ proof that this keeps (ε, δ): docs/proofs/safepub.md.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
 from typing import Any, ClassVar, Literal
 
 from shoal.arguments import keep, typed
@@ -41,7 +40,7 @@ from shoal.methods.searching import (
     require_score,
 )
 from shoal.methods.searching.search import drawn
-from shoal.methods.showing import Shown, at_node
+from shoal.methods.showing import ShownRows, at_node
 from shoal.privacy.calculus import (
     AUTO,
     Definition,
@@ -93,7 +92,7 @@ class SearchChoice:
 class _Made:
     """The groups to release, and how they came about, for the certificate."""
 
-    shown: Shown
+    shown: ShownRows
     parameters: SafePubParameters
     levels: Mapping[str, int]
     derived: Mapping[str, Any]
@@ -241,7 +240,16 @@ class SafePub:
         """About how many records must share a row for it to be more likely than not to be released:
         k/β, rounded up.
         """
-        return _crowd(self.plan(schema).parameters)
+        return self.plan(schema).parameters.crowd
+
+    def beforehand(self, table: Table) -> tuple[str, ...]:
+        """What the owner should know of a β that asks for no group."""
+        if self.plan(table.schema).parameters.k > 1:
+            return ()
+        return (
+            "`beta` is so small that k is 1: a drawn record is released even if nobody shares its "
+            "row; give a larger one, or leave it out",
+        )
 
     def searched(self, schema: Schema) -> Mapping[str, range] | None:
         """The levels of all columns with a hierarchy, but for those to be predicted."""
@@ -335,7 +343,7 @@ class SafePub:
             suppressed=job.rows - rows.total,
             kept=rows.total,
             groups=rows.over(grouping(job.table)).distinct,
-            crowd=_crowd(made.parameters),
+            crowd=made.parameters.crowd,
             loss=made.shown.lost(counts.total, plan.candidates.hierarchies),
             concerns=delta_concerns(self.delta, job.rows),
         )
@@ -419,10 +427,6 @@ class SafePub:
         }
 
 
-def _crowd(parameters: SafePubParameters) -> int:
-    return ceil(parameters.k / parameters.beta)
-
-
 def _trees(schema: Schema) -> dict[str, Hierarchy]:
     """The public hierarchies of the released columns that may be generalised."""
     trees: dict[str, Hierarchy] = {}
@@ -441,7 +445,7 @@ def _trees(schema: Schema) -> dict[str, Hierarchy]:
     return trees
 
 
-def released_groups(sample: Counts, nodes: Candidates, node: Node, k: int) -> Shown:
+def released_groups(sample: Counts, nodes: Candidates, node: Node, k: int) -> ShownRows:
     """The groups that are released: those of at least k sampled records, at the node's levels.
 
     Records of a group agree in all released columns. Where every column is at its root a row shows
@@ -465,8 +469,8 @@ ENTRY = Entry(
         'score = "granularity"  # what a good release is; others: docs/safepub.md',
         "# importance = { NAME = 3 }  # columns that count more in the score than 1",
         "# ceiling = { NAME = 2 }  # the highest level that a column may be released at",
-        '# unit = "NAME"  # whose rows belong together, by an identifying column (for any',
-        '# method). Each person gives one row; here it needs definition = "standard"',
+        '# unit = "NAME"  # whose rows belong together, by an identifying column (for',
+        '# any method). Each person gives one row; it needs definition = "standard"',
         "# More options (levels, beta, classes, floor, split, …): docs/recipes.md",
     ),
     subset=True,
