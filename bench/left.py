@@ -128,6 +128,7 @@ ASKED: dict[str, dict[str, Any]] = {
     },
     "no `postcode` and `admitted`": {},
 }
+LEFT_OUT = ("postcode", "admitted")
 LOOKED_AT = {"diagnosis": 1, "age": 3}
 """Columns and the levels that a reader of the release may want: chapters, and 20 years."""
 
@@ -135,9 +136,12 @@ LOOKED_AT = {"diagnosis": 1, "age": 3}
 def advice(runs: int) -> Printed:
     """What is left of the hospital of the demo, by what is asked for."""
     hospital = demo.table(demo.ENOUGH)
-    roles = {role: list(getattr(hospital, role)) for role in ("quasi", "sensitive", "insensitive")}
-    roles["quasi"] = [name for name in roles["quasi"] if name not in ("postcode", "admitted")]
-    fewer = hospital.with_roles(identifying=["patient", "postcode", "admitted"], **roles)
+    fewer = hospital.with_roles(
+        identifying=["patient", *LEFT_OUT],
+        quasi=[name for name in hospital.quasi if name not in LEFT_OUT],
+        sensitive=["diagnosis"],
+        insensitive=["stay", "outcome"],
+    )
     rows: list[Cells] = []
     for asked, options in ASKED.items():
         table = fewer if asked.startswith("no ") else hospital
