@@ -313,15 +313,15 @@ def growth_with_columns(sources: Sequence[Source]) -> Printed:
     return Printed("Growth with columns", head, rows)
 
 
-def environment(folder: Path) -> Path | None:
+def environment(folder: Path, peers: Sequence[str] = ("anjana", "pycanon")) -> Path | None:
     """The Python of an environment with the peers in it, made where there is none; None if they
     cannot be installed.
     """
     python = folder / "bin" / "python"
     if not python.exists():
-        say("installing anjana and pycanon into an environment of their own")
+        say(f"installing {' and '.join(peers)} into an environment of their own")
         venv.create(folder, with_pip=True)
-        command = [str(python), "-m", "pip", "install", "--quiet", "anjana", "pycanon"]
+        command = [str(python), "-m", "pip", "install", "--quiet", *peers]
         if subprocess.run(command).returncode:
             shutil.rmtree(folder)
             say("peers are left out, as they could not be installed; --peers names an environment")

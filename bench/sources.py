@@ -103,6 +103,12 @@ def adult(cache: Path | None = None) -> Source:
     return Source("adult", path, TABLES / "adult" / "hierarchies")
 
 
+def at_hand(name: str) -> Source | None:
+    """A table beside adult, such as acs; None where it is not at hand."""
+    path = TABLES / name / f"{name}.csv"
+    return Source(name, path, TABLES / name / "hierarchies") if path.exists() else None
+
+
 def large(kind: str, cache: Path, rows: int | None = None) -> Source:
     """health or timeuse, made into `cache` where it is not there yet."""
     if not (TABLES / "make_large.py").exists():

@@ -26,6 +26,7 @@ _ROOMS = {
     "RiskLimits": "measure.gates",
     "preview": "measure.previewing",
     "compare": "measure.comparing",
+    "marginal": "measure.marginals",
     "explain": "measure.explaining",
     "explain_counts": "measure.explaining",
     "KAnonymity": "privacy",
@@ -121,6 +122,7 @@ if TYPE_CHECKING:
     from shoal.measure.explaining import explain as explain
     from shoal.measure.explaining import explain_counts as explain_counts
     from shoal.measure.gates import RiskLimits as RiskLimits
+    from shoal.measure.marginals import marginal as marginal
     from shoal.measure.previewing import preview as preview
     from shoal.methods.auto import release as release
     from shoal.methods.buckets import Buckets as Buckets

@@ -7,13 +7,16 @@ import venv
 from functools import partial
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+import shoal
 from bench import __main__ as everything
-from bench import buckets, coincident, columns, personal, safepub, sources, work
+from bench import buckets, coincident, columns, kept, personal, safepub, sources, work
 from bench.__main__ import Printed
 from bench.measure import best, peak
 from bench.sources import Source, adult, large, wide
+from shoal import NoisyCounts, SafePub
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +93,62 @@ def test_every_measurement_of_buckets_runs(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(buckets, "LARGEST", 50)
     (assigned,) = buckets.filling(tmp_path, 3000)
     assert len(assigned.rows) == 3
+
+
+# What is kept
+
+
+def counted(subject: kept.Subject, method: NoisyCounts | SafePub) -> None:
+    """What is kept of a release is what `judge` finds, by its own means."""
+    release = method.release(subject.table)
+    information, _ = kept.kept(subject, pl.DataFrame(release.table))
+    judged = shoal.judge(subject.table, release).losses["granularity"].normalised
+    assert information == pytest.approx(1 - judged)
+    assert 0 < information < 1
+
+
+def test_the_information_kept_is_what_judge_says(small: Source) -> None:
+    subject = kept.Subject.of(small)
+    counted(subject, NoisyCounts(2, "1e-3", levels=subject.medium))
+    counted(subject, SafePub(2, "1e-2"))
+
+
+def test_a_record_is_kept_once_and_by_the_finest_row_around_it(small: Source) -> None:
+    subject = kept.Subject.of(small)
+    values = subject.table.names
+    first = subject.frame.filter(pl.col(values[0]) == subject.frame[values[0]][0])
+    rest = subject.frame.filter(pl.col(values[0]) != subject.frame[values[0]][0])
+    stars = rest.with_columns(pl.lit("*").alias(name) for name in values)
+    information, records = kept.kept(subject, pl.concat([first, stars, stars]))
+    assert records == 1  # twice as many rows as records keep each of them once
+    assert information == pytest.approx(len(first) / len(subject.frame))
+
+
+def test_every_measurement_of_what_is_kept_runs(
+    small: Source,
+    plain: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(kept, "adult", lambda: small)
+    monkeypatch.setattr(kept, "EPSILONS", ("2",))
+    monkeypatch.setattr(kept, "DELTA", "1e-2")
+    monkeypatch.setattr(kept, "YARDSTICK", 1)
+    monkeypatch.setattr(kept, "CLASSES", {small.name: "c00"})
+    monkeypatch.setitem(kept.MAKERS, "shoal.release", lambda *_: shoal.no_such_method())
+    figures = plain / "figures.json"
+    methods = ["SafePub", "noisy counts, levels given", "shoal.release", *kept.PEERS]
+    given = ["--runs", "1", "--figures", str(figures), "--methods", ";".join(methods)]
+    monkeypatch.setattr(kept, "environment", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["kept", *given])
+    kept.main()
+    shown = capsys.readouterr()
+    assert "shoal.release is left out" in shown.err
+    assert "acs is left out" in shown.err
+    assert "noisy counts, levels given  2" in shown.out
+    found = kept.read_entries(figures)
+    assert [entry.method for entry in found] == methods[:2]
+    assert kept.merged(found, found) == found
 
 
 # From a plain clone

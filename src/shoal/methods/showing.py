@@ -73,7 +73,9 @@ def at_node(counts: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str,
     return counted_at(group(counts.names, codes, cards, counts.count), trees, levels)
 
 
-def counted_at(rows: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]) -> ShownRows:
+def counted_at(
+    rows: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]
+) -> ShownRows:
     """Rows that were counted at one node, by its codes."""
     texts = {name: trees[name].labels[level] for name, level in levels.items()}
     covered = {name: trees[name].cover(level) for name, level in levels.items()}
