@@ -5,14 +5,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-from shoal.attack.knowledge import Knowledge
+from shoal.attack.knowledge import Knowledge, require_attackable
 from shoal.chance import Seeded
-from shoal.errors import ColumnError, InputError
+from shoal.errors import ColumnError, InputError, ParameterError
 from shoal.methods.coincident import Coincident
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.optimal import Optimal
 from shoal.privacy.models import DistinctDiversity, KAnonymity
 from tests.attack.people import HALF, known, owned
+from tests.regions import METHODS
 
 ROWS = [(0, 0), (1, 1), (3, 3), (3, 2), (4, 0), (5, 1)]
 ILL = "xyxyxy"
@@ -79,3 +80,9 @@ def test_a_method_outside_the_catalogue_can_be_attacked_too() -> None:
     seen = knowledge(Own((KAnonymity(6),)))
     assert seen.entry.method is Own
     assert seen.group_of is not None
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_there_is_nothing_to_find_in_a_private_tree(method: str) -> None:
+    with pytest.raises(ParameterError, match="which is proven"):
+        require_attackable(METHODS[method])

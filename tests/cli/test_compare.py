@@ -10,6 +10,7 @@ import pytest
 import shoal
 from tests.cli.shell import DIVERSE, SECRET, refused, run
 from tests.recipe.people import PEOPLE, RECIPE
+from tests.regions import METHODS, write_towns
 
 
 def test_comparing_shows_what_a_release_lost(folder: Path) -> None:
@@ -114,3 +115,19 @@ def test_comparing_reads_the_input_as_its_recipe_does(folder: Path) -> None:
     )
     assert found["a"]["groups"] == 5  # the integers 31 and 031 are one
     assert found["a"]["loss"] == 0
+
+
+def test_two_releases_by_region_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for method in METHODS:
+        recipe = write_towns(tmp_path, method)
+        assert run("release", str(recipe), "--out", method).exit_code == 0
+    files = [f"{method}/release.csv" for method in METHODS]
+    result = run("compare", *files, "--recipe", "noisy.toml", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert 0 < found["a"]["loss"] < 1
+    assert 0 < found["b"]["loss"] < 1
+    assert found["a"]["suppressed"] == found["b"]["suppressed"] == 0

@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -12,7 +13,12 @@ from typer.testing import CliRunner, Result
 
 import shoal
 from shoal import demo
+from shoal.chance import Seeded
 from shoal.cli.app import app
+from shoal.cli.demo import pages
+from shoal.cli.terminal import show
+from shoal.methods.noisy_counts import NoisyCounts
+from shoal.methods.safepub import SafePub
 
 
 def run(*arguments: str) -> Result:
@@ -144,3 +150,29 @@ def test_the_hospital_is_not_put_where_it_would_be_published(tmp_path: Path) -> 
     assert result.exit_code == 2
     assert "would be published along" in result.stderr
     assert not (tmp_path / "out").exists()
+
+
+BY_REGION: dict[str, Any] = {
+    "noisy": NoisyCounts(1, "1e-6", levels="tree"),
+    "counted": NoisyCounts(1, "1e-6", levels="tree", counts=True),
+    "sampled": SafePub(1, "1e-6", search="tree"),
+}
+
+
+@pytest.mark.parametrize("name", BY_REGION)
+def test_the_demo_can_show_values_of_several_levels(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    release = BY_REGION[name].release(demo.table(demo.ENOUGH), Seeded(1))
+    show(*pages(release, demo.hierarchies()))
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    told = " ".join(" ".join(lines).split())
+    assert "Values of several levels stand side by side" in told
+    assert re.search(r"age \d to \d of 5 \d+, from \S+ to \S+ sex", told)
+    assert ("the chance that a stay is drawn" in told) == (name == "sampled")
+    assert ("a released count can be off" in told) == (name != "sampled")
+    records = re.search(r"The largest groups of the release records (\d+)", told)
+    assert records is not None
+    assert int(records[1]) > 10

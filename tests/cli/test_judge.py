@@ -11,6 +11,7 @@ from shoal.cli.app import app
 from shoal.measure.loss import LOSSES
 from shoal.studies.judging import NOTICE
 from tests.recipe.people import PEOPLE, RECIPE
+from tests.regions import METHODS, write_towns
 
 
 @pytest.fixture
@@ -109,3 +110,19 @@ def test_classes_and_what_was_not_measured_are_shown(folder: Path) -> None:
     found = run("judge", "recipe.toml", "--release", "out", "--classes", "diagnosis,age")
     assert re.search(r"diagnosis +tree +\S+ % +\S+ % +\S+ %", found.stdout), found.output
     assert re.search(r"classification of age +class column 'age' is generalised", found.stdout)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_release_by_region_is_judged_with_its_risk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    recipe = str(write_towns(tmp_path, method))
+    assert run("release", recipe, "--out", "out").exit_code == 0
+    found = run("judge", recipe, "--release", "out", "--values", "2", "--queries", "10")
+    assert found.exit_code == 0, found.output
+    assert "Risk of a record, by the people of the input whom it fits" in found.stdout
+    assert "town, by its leaves: records with each value" in found.stdout
+    assert "sex, at level 0: records with each value" in found.stdout
+    assert "Not measured" not in found.stdout

@@ -9,6 +9,7 @@ import pytest
 import shoal
 from tests.cli.shell import DIVERSE, refused, run
 from tests.recipe.people import RECIPE
+from tests.regions import METHODS, write_towns
 
 
 def test_a_preview_shows_the_table_at_its_levels(folder: Path) -> None:
@@ -144,3 +145,18 @@ def test_an_option_that_the_recipe_states_itself_is_refused(
 )
 def test_levels_that_are_not_there_are_refused(folder: Path, levels: str, said: str) -> None:
     assert said in refused("preview", "recipe.toml", "--levels", levels)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_preview_says_that_a_tree_releases_several_levels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    recipe = write_towns(tmp_path, method)
+    shown = run("preview", str(recipe), "--levels", "age=1")
+    assert shown.exit_code == 0, shown.output
+    note = "grows a tree: its release has values of several levels"
+    assert note in " ".join(shown.stdout.split())
+    one_level = recipe.read_text().replace('"tree"', '"select"' if method == "sampled" else "{}")
+    recipe.write_text(one_level)
+    assert note not in " ".join(run("preview", str(recipe)).stdout.split())

@@ -34,6 +34,7 @@ from shoal.privacy.models import DistinctDiversity, KAnonymity
 from shoal.releases.facts import WithEarlier
 from shoal.releases.release import Release
 from shoal.views import Register, Views, certify, check
+from tests import regions
 from tests.ledger.private import unsync
 from tests.views_files import (
     AGES,
@@ -883,3 +884,17 @@ def test_python_checks_a_release_with_a_ledger(ledger: Ledger) -> None:
     assert check(ledger.together(BY_AGE.release(people()), people(), gamma=1)).private is True
     with pytest.raises(InputError, match="name the one that is checked"):
         ledger.together(BY_AGE.release(people()), people(), "sex")
+
+
+@pytest.mark.parametrize("method", regions.METHODS)
+def test_a_private_tree_is_entered_with_its_steps_and_is_no_view(
+    ledger: Ledger, method: str
+) -> None:
+    table = regions.town_table()
+    book_ = Ledger.create(ledger.path.with_name("tree"), gamma="1/2")
+    made = book_.release(regions.METHODS[method], table)
+    done = book_.entries()[-1].facts
+    assert done.certificate["derived"]["tree"] == made.certificate.derived["tree"]
+    assert (done.together, done.shown) == (None, None)
+    with pytest.raises(InputError, match="not a view"):
+        book_.together(made, table)

@@ -10,6 +10,7 @@ from shoal.errors import FileError
 from shoal.privacy.promises import Coincidence, Promise, Sampled, Syntactic
 from shoal.releases.certificate import DOCUMENT, Certificate, certify
 from shoal.releases.sealed import canonical, seal_of
+from tests.regions import METHODS, by_region, town_table
 from tests.releases.people import people
 from tests.releases.test_release import StandIn
 
@@ -62,3 +63,31 @@ def test_lines_for_people_are_short_and_a_seed_is_said_first() -> None:
     lines = str(replace(paper(chance=Seeded(1)), recipe="0" * 64)).splitlines()
     assert lines[1].startswith("NOT PRIVATE")
     assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_tree_is_shown_as_the_order_in_which_columns_were_refined(method: str) -> None:
+    certificate = by_region(method, town_table()).certificate
+    text = str(certificate)
+    assert max(map(len, text.splitlines())) <= 80
+    told = " ".join(text.split())
+    steps = certificate.derived["tree"]["steps"]
+    order = ", ".join(f"{name} {level}" for name, level in steps)
+    assert f"Levels by region, refined in this order: {order} Parameters" in told
+    assert "[" not in text
+    assert f"threshold of the tree = {certificate.derived['tree']['threshold']}" in text
+    assert Certificate.from_json(certificate.to_json()).refined == certificate.refined
+
+
+def test_a_tree_that_is_not_one_is_shown_as_it_is_written() -> None:
+    certificate = replace(paper(), derived={"tree": {"steps": [["age", "all"]]}})
+    assert certificate.refined is None
+    assert "tree = steps [age, all]" in str(certificate)
+
+
+def test_a_column_that_is_not_refined_has_its_level_beside_the_order_of_the_others() -> None:
+    tree = {"steps": [["age", 0]]}
+    lines = str(replace(paper(), levels={"sex": 1}, derived={"tree": tree})).splitlines()
+    place = lines.index("Levels")
+    order = "by region, refined in this order: age 0"
+    assert lines[place + 1 : place + 3] == ["  sex 1", f"  {order}"]

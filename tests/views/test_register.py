@@ -11,10 +11,12 @@ import pytest
 import shoal
 from shoal.chance import Seeded
 from shoal.data.hierarchy import Hierarchy, suppress
+from shoal.data.kinds import Kind
 from shoal.errors import ColumnError, FileError, InputError, QueryError
 from shoal.privacy import DistinctDiversity, KAnonymity
 from shoal.releases.release import Release
 from shoal.views import Legend, Register, View, Views, check, load
+from tests.regions import AGES, METHODS, TOWNS, by_region, leaves_of, town_table
 from tests.views.cases import (
     written,
 )
@@ -359,3 +361,29 @@ def test_rows_that_stand_for_no_record_are_not_a_group() -> None:
         Views(4, ages.of_table(pl.DataFrame(rows), "t", Legend({"age": "age"}, "ill", count="n")))
     )
     assert (checked.how, checked.private) == ("exact", True)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_private_tree_is_not_a_view_like_other_releases_of_its_method(method: str) -> None:
+    table = town_table()
+    known = table.selecting(["town", "age"], hierarchies={"town": TOWNS, "age": AGES})
+    with pytest.raises(InputError, match="is not a view"):
+        Register(known, kind=Kind.TEXT).of_release(by_region(method, table), "tree", "ill")
+
+
+def test_texts_of_several_levels_fit_all_whom_they_stand_for() -> None:
+    table = town_table()
+    frame = by_region("sampled", table).table
+    known = table.selecting(["town", "age"], hierarchies={"town": TOWNS, "age": AGES})
+    register = Register(known, kind=Kind.TEXT)
+    legend = Legend({"town": "town", "age": "age"}, "sex", drawn=True)
+    views = register.of_table(frame.drop("ill"), "tree", legend)
+    fitting = set()
+    rows = set(frame.select("town", "age").rows())
+    for number, (town, age) in enumerate(known.frame.select("town", "age").rows()):
+        if any(town in leaves_of("town", t) and age in leaves_of("age", a) for t, a in rows):
+            fitting.add(number)
+    assert set().union(*(view.people for view in views)) == fitting
+    # A fine group lies within a coarse one, so nobody knows who is in which.
+    assert any(len(view.parts) > 1 for view in views)
+    assert "were joined" in register.notes[0]

@@ -3,7 +3,7 @@
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
@@ -22,12 +22,18 @@ if TYPE_CHECKING:
     from shoal.data.hierarchy import Hierarchy
     from shoal.releases.release import Release
 
-__all__ = ["demo"]
+__all__ = ["demo", "pages"]
 
 OUT, DATA = Path("shoal-demo", "release"), Path("shoal-demo", "hospital")
 
 # How many groups are shown.
 LARGEST_GROUPS = 5
+
+MOST_COLUMNS = 6
+"""Columns of groups that are shown one below the other within 80 characters."""
+
+SIDE_BY_SIDE = 3
+"""How many groups are shown beside each other."""
 
 
 def demo(
@@ -70,7 +76,7 @@ def demo(
         with working("releasing") as report:
             made = recipe.release(table, out, progress=report)
         trees = recipe.hierarchies
-    show(*_pages(made, trees))
+    show(*pages(made, trees))
     _files(out, data, made)
 
 
@@ -94,10 +100,11 @@ def _require_apart(data: Path, out: Path, force: bool) -> None:
             )
 
 
-def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[RenderableType]":
+def pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[RenderableType]":
     """What was done, for people."""
+    from shoal.studies.released import released_form, repeated
+
     paper = made.certificate
-    beta = float(Fraction(paper.derived["beta"]))
     yield (
         "A made-up hospital, released so that the promise also holds against someone who knows "
         "the program."
@@ -106,24 +113,64 @@ def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[Rende
     yield figures(
         ("in words", _in_words(paper.promise)),
         ("in short", paper.statement.partition(":")[0]),
-        ("beta", f"{beta:.3g}: the chance that a stay is drawn; all others are left out"),
-        (
-            "k",
-            f"{paper.derived['k']}: a drawn stay is released only with at least that many that "
-            "look the same",
-        ),
+        *_parameters(paper.derived),
     )
-    yield title("How coarse each column is, chosen by a search that epsilon pays for")
-    levels = [_level(name, level, trees[name]) for name, level in paper.levels.items()]
-    yield rows_of(["column", "level", "values"], *levels)
-    shown = [name for name, level in paper.levels.items() if level < trees[name].height]
-    if len(made.table):
-        groups = Counter(made.table.select(shown).iter_rows()).most_common(LARGEST_GROUPS)
-        rows = [[f"{size:,}", *map(str, values)] for values, size in groups]
+    rows = repeated(made.table) if released_form(paper).counted else made.table
+    if paper.refined is None:
+        yield title("How coarse each column is, chosen by a search that epsilon pays for")
+        levels = [_level(name, level, trees[name]) for name, level in paper.levels.items()]
+        yield rows_of(["column", "level", "values"], *levels)
+        shown = [name for name, level in paper.levels.items() if level < trees[name].height]
+    else:
+        yield title("How coarse each column is: finer where more stays are alike")
+        yield "Values of several levels stand side by side; epsilon pays for the choice."
+        # A missing value is the empty text.
+        columns = {
+            name: [text or "" for text in rows[name].to_list()]
+            for name in rows.columns
+            if name in trees
+        }
+        levels = [_levels(name, texts, trees[name]) for name, texts in columns.items()]
+        yield rows_of(["column", "levels", "values"], *levels)
+        shown = [name for name, texts in columns.items() if {*texts} - {*trees[name].labels[-1]}]
+    if len(rows):
+        groups = Counter(rows.select(shown).iter_rows()).most_common(LARGEST_GROUPS)
         yield title("The largest groups of the release")
-        yield rows_of(["records", *shown], *rows)
+        yield _groups(shown, groups)
     yield title("Owner only: this reveals information about the input")
-    yield f"{next(made.facts.figures())}; about {percent(beta)} are drawn"
+    beta = paper.derived.get("beta")
+    drawn = "" if beta is None else f"; about {percent(float(Fraction(beta)))} are drawn"
+    yield f"{next(made.facts.figures())}{drawn}"
+
+
+def _groups(columns: "Sequence[str]", groups: "Sequence[tuple[Any, int]]") -> "RenderableType":
+    """Groups one below the other, or side by side where they have many columns."""
+    rows = [[f"{size:,}", *map(str, values)] for values, size in groups]
+    if len(columns) <= MOST_COLUMNS:
+        return rows_of(["records", *columns], *rows)
+    head, *lines = zip(*rows[:SIDE_BY_SIDE], strict=True)
+    named = [[name, *line] for name, line in zip(columns, lines, strict=True)]
+    return rows_of(["records", *head], *named)
+
+
+def _parameters(derived: "Mapping[str, Any]") -> Iterator[tuple[str, str]]:
+    """What decides which stays are released: a sample and its k, or the noise of counts."""
+    if derived.get("beta") is not None:
+        beta = float(Fraction(derived["beta"]))
+        yield "beta", f"{beta:.3g}: the chance that a stay is drawn; all others are left out"
+        yield (
+            "k",
+            f"{derived['k']}: a drawn stay is released only with at least that many that look "
+            "the same",
+        )
+    if derived.get("bound") is not None:
+        yield "noise", f"{derived['bound']}: the most by which a released count can be off"
+    if derived.get("threshold") is not None:
+        yield (
+            "threshold",
+            f"{derived['threshold']}: stays that look the same are released only if their noisy "
+            "count is at least that",
+        )
 
 
 def _in_words(promise: "Mapping[str, Any]") -> str:
@@ -142,6 +189,24 @@ def _level(name: str, level: int, tree: "Hierarchy") -> list[str]:
     labels = tree.labels[level]
     values = f"{len(labels):,}, such as {labels[0]}" if level < tree.height else "nothing left: *"
     return [name, f"{level} of {tree.height}", values]
+
+
+def _levels(name: str, texts: "Sequence[str]", tree: "Hierarchy") -> list[str]:
+    """A column with values of several levels: which ones, and examples of the two ends."""
+    from shoal.studies.own_levels import places
+
+    place_of = places(tree.with_missing(), tree.kind)
+    example: dict[int, str] = {}
+    often = Counter(texts)
+    for text, _ in often.most_common():
+        example.setdefault(place_of[text][0], text or "missing")
+    if example.keys() <= {tree.height}:
+        return [name, f"{tree.height} of {tree.height}", "nothing left: *"]
+    ends = sorted({min(example), max(example)})
+    levels = " to ".join(map(str, ends))
+    values = " to ".join(example[level] for level in ends)
+    such_as = "such as" if len(ends) == 1 else "from"
+    return [name, f"{levels} of {tree.height}", f"{len(often):,}, {such_as} {values}"]
 
 
 def _files(out: Path, data: Path | None, made: "Release") -> None:

@@ -197,12 +197,18 @@ def _row(suppression: "Suppression", records: int) -> list[str]:
 def _notes(method: Any, result: "Preview") -> Iterator[str]:
     """What the recipe has to say about a release at these levels."""
     from shoal.methods.catalogue import entry_of
+    from shoal.methods.method import refines
 
     if note := entry_of(method.name).levels_note:
         yield note
     if not hasattr(method, "ceiling"):
         yield f"{method.name} chooses no levels: the groups of its release differ from these."
         return
+    if refines(method):
+        yield (
+            f"{method.name} grows a tree: its release has values of several levels, finer ones "
+            "where more records are alike, so its groups differ from these."
+        )
     if result.within is not None and result.allowed is not None:
         verdict = "will do" if result.within else "will not do"
         allowed = plural(result.allowed, "record")

@@ -8,7 +8,7 @@ hierarchies and `counts`; `judging` uses it.
 """
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
@@ -106,6 +106,7 @@ def classification(
     classifiers: Iterable[Classifier] = ("tree", "logistic"),
     folds: int = 10,
     seed: int = 0,
+    levels: Mapping[str, Sequence[int]] | None = None,
 ) -> tuple[Accuracy, ...]:
     """How well classifiers trained on a release predict the input, by cross-validation.
 
@@ -113,7 +114,8 @@ def classification(
 
     `features` are by default all released columns but the class and identifying ones. A class
     column must be released unchanged. A record that was suppressed trains nothing, and is tested
-    like all others.
+    like all others. `levels` are those that released values may be of, where that is known: without
+    it, a text that several levels have is read as what it covers at any of them.
     """
     release = _as_table(released)
     if isinstance(class_columns, str):
@@ -143,7 +145,8 @@ def classification(
         _require_in_both(original, release, (column, *used))
         if not used:
             raise ColumnError(f"no features are left to predict {column!r} from", "name some")
-        task = _Task.of(original, release, column, used, fold)
+        sides = _Sides.of(original, release, [*used, column], levels)
+        task = _Task.of(sides, column, used, fold)
         answers += [task.accuracy(way) for way in ways]
     return tuple(answers)
 
@@ -200,11 +203,13 @@ def queries(
     names: Iterable[str] | None = None,
     rate: Exact = 1,
     seed: int = 0,
+    levels: Mapping[str, Sequence[int]] | None = None,
 ) -> CountErrors:
     """How far off count queries are on a release that is read as uniform within its values.
 
     `names` are the columns to draw from, by default the quasi-identifying ones. `rate` is the
     chance that each record was drawn, if the release is a sample: answers are divided by it.
+    `levels` are as in `classification`.
     """
     asked = workload or Workload()
     release = _as_table(released)
@@ -217,7 +222,7 @@ def queries(
             option="columns",
             given=str(asked.columns),
         )
-    sides = _Sides.of(original, release, drawn_from)
+    sides = _Sides.of(original, release, drawn_from, levels)
     readings = [sides.reading(name) for name in drawn_from]
     leaves = [reading.leaf.astype(np.uint32) for reading in readings]
     codes = [reading.codes.astype(np.uint32) for reading in readings]
@@ -253,12 +258,17 @@ def _relative(gap: float, scale: float) -> float:
     return float(gap > 0)
 
 
-def spread(original: Table, released: Table, name: str) -> tuple[Ints, Floats]:
+def spread(
+    original: Table,
+    released: Table,
+    name: str,
+    levels: Mapping[str, Sequence[int]] | None = None,
+) -> tuple[Ints, Floats]:
     """How many records have each leaf of a column, in the input and in a release.
 
     The release is read as uniform within its values.
     """
-    reading = _Sides.of(original, released, [name]).reading(name)
+    reading = _Sides.of(original, released, [name], levels).reading(name)
     rows = np.bincount(reading.codes, minlength=len(reading.may_be))
     weights = rows / np.maximum(reading.may_be.sum(axis=1), 1)
     before = np.bincount(reading.leaf, minlength=reading.leaves)
@@ -310,7 +320,13 @@ class _Reading:
         return int(self.may_be.shape[1])
 
     @classmethod
-    def of(cls, original: "_WrittenOut", release: "_WrittenOut", name: str) -> "_Reading":
+    def of(
+        cls,
+        original: "_WrittenOut",
+        release: "_WrittenOut",
+        name: str,
+        levels: Sequence[int] | None,
+    ) -> "_Reading":
         """The column, read by its hierarchy, or by the values of the input where it has none."""
         table = original.table
         leaf = original.codes(name)
@@ -334,7 +350,7 @@ class _Reading:
             np.array(asked, dtype=np.int64),
             leaf.astype(np.int64),
             release.codes(name).astype(np.int64),
-            _may_be(shown, domain, name),
+            _may_be(shown, domain, name, levels),
             shown,
             tuple(codes.astype(np.int64) for codes in domain.maps),
         )
@@ -374,9 +390,16 @@ class _Sides:
 
     original: _WrittenOut
     release: _WrittenOut
+    levels: Mapping[str, Sequence[int]]
 
     @classmethod
-    def of(cls, original: Table, release: Table, names: Sequence[str]) -> "_Sides":
+    def of(
+        cls,
+        original: Table,
+        release: Table,
+        names: Sequence[str],
+        levels: Mapping[str, Sequence[int]] | None = None,
+    ) -> "_Sides":
         for table, which in ((original, "input"), (release, "release")):
             for name in names:
                 if name not in table.names:
@@ -385,20 +408,26 @@ class _Sides:
         return cls(
             _WrittenOut(original, original.count(distinct, {})),
             _WrittenOut(release, release.count(distinct, {})),
+            levels or {},
         )
 
     def reading(self, name: str) -> _Reading:
         """A column of both."""
-        return _Reading.of(self.original, self.release, name)
+        return _Reading.of(self.original, self.release, name, self.levels.get(name))
 
 
-def _may_be(released: Sequence[str], domain: Hierarchy, name: str) -> Bools:
+def _may_be(
+    released: Sequence[str], domain: Hierarchy, name: str, levels: Sequence[int] | None = None
+) -> Bools:
     """Which leaves every value of a released column may stand for."""
     shown = {label for label in released if label != ANY}
     # A text may name values of several levels ("White" in a race hierarchy): prefer the level that
     # has them all.
     whole = [level for level, labels in enumerate(domain.labels) if shown <= set(labels)]
-    texts = Texts.of(domain, whole[0] if whole else None)
+    at = levels
+    if levels is None and whole:
+        at = whole[:1]
+    texts = Texts.of(domain, at)
     read = [texts(label) for label in released]
     rows = [leaves for leaves in read if leaves is not None and leaves.any()]
     unread = len(read) - len(rows)
@@ -477,17 +506,15 @@ class _Task:
     @classmethod
     def of(
         cls,
-        original: Table,
-        release: Table,
+        sides: "_Sides",
         column: str,
         used: Sequence[str],
         folds: _Folds,
     ) -> "_Task":
         """Predicting a column from the used ones."""
-        sides = _Sides.of(original, release, [*used, column])
         readings = [sides.reading(name) for name in used]
         target = sides.reading(column)
-        trains = ~_suppressed(original, readings)
+        trains = ~_suppressed(sides.original.table, readings)
         shown_codes = target.codes[trains]
         if (target.may_be.sum(axis=1)[shown_codes] > 1).any():
             raise ColumnError(
@@ -643,8 +670,11 @@ def _covering(
 def _generalised(reading: _Reading, present: Ints) -> tuple[Ints, Bools]:
     """The released code of every record whose leaf has one, and new codes for the others.
 
-    The new codes are at the release's level; what they cover is returned too.
+    Of several codes it is the tightest. The new codes are at the release's level; what they cover
+    is returned too.
     """
+    tightest_first = np.argsort(reading.may_be[present].sum(axis=1), kind="stable")
+    present = present[tightest_first]
     may_be = reading.may_be[present]
     covered = may_be.any(axis=0)
     code = np.full(reading.leaves, -1, dtype=np.int64)

@@ -41,6 +41,7 @@ __all__ = [
     "level_ranges",
     "people_of",
     "protected",
+    "refines",
     "require_bound",
     "require_people",
     "searched",
@@ -140,6 +141,11 @@ def searched(method: Method, schema: Schema) -> Mapping[str, range] | None:
     None if it searches no lattice.
     """
     return method.searched(schema) if isinstance(method, WithSearch) else None
+
+
+def refines(method: Method) -> bool:
+    """Whether a method gives regions levels of their own, so that a column has several."""
+    return "tree" in (getattr(method, "levels", None), getattr(method, "search", None))
 
 
 def level_ranges(

@@ -24,6 +24,7 @@ from shoal.exact.numbers import short
 from shoal.privacy.models import MODELS, DeltaPresence
 from shoal.privacy.promises import Promise
 from shoal.releases.layout import COUNT, released
+from shoal.releases.refined import Refined
 from shoal.releases.sealed import DocumentKind, sealed, unsealed
 
 __all__ = ["DOCUMENT", "Certificate", "certify", "plain"]
@@ -55,12 +56,12 @@ class Certificate:
     `unprotected` lists what the promise does not protect. `columns` are the released ones in their
     order, with role and type. A sensitive column has its hierarchy; a quasi-identifying one the
     digest of the hierarchy that its texts are read by, None if that was derived from the rows.
-    `levels` are the chosen levels, where there are any. `derived` is what was computed from the
-    parameters alone, such as the k that an ε needs. `recipe` is the digest of the recipe, if one
-    was followed. `whole` says that no record of the input was left out (of the records drawn, where
-    a unit is named), so that shares in the release are those in the input. `private` is False if
-    the draws came from a seed: then nothing is promised. `file` is the name, format and digest of
-    the table once it is written.
+    `levels` are the chosen levels that hold for all rows; columns with values of several levels are
+    in `refined`. `derived` is what was computed from the parameters alone, such as the k that
+    an ε needs. `recipe` is the digest of the recipe, if one was followed. `whole` says that no
+    record of the input was left out (of the records drawn, where a unit is named), so that shares
+    in the release are those in the input. `private` is False if the draws came from a seed: then
+    nothing is promised. `file` is the name, format and digest of the table once it is written.
     """
 
     promise: Mapping[str, Any]
@@ -104,11 +105,11 @@ class Certificate:
         """The titles of the certificate for people, and the entries under each."""
         yield "Promise", [self.statement]
         yield "Not protected", [f"- {line}" for line in self.unprotected]
-        yield "Levels", [_in_words(self.levels)] if self.levels else []
+        yield "Levels", self._levels()
         yield "Parameters", list(_given(self.parameters))
         derived = [
             f"{name.replace('_', ' ')} = {_in_words(value)}"
-            for name, value in self.derived.items()
+            for name, value in self._derived().items()
             if self.parameters.get(name) != value
         ]
         yield "Derived from the parameters", derived
@@ -117,6 +118,27 @@ class Certificate:
         for file in self._files():
             files += [file["name"], f"SHA-256 {file['sha256']}"]
         yield "File", files
+
+    @property
+    def refined(self) -> Refined | None:
+        """The steps by which regions were refined; None unless columns have several levels."""
+        return Refined.of(self.parameters, self.derived)
+
+    def _levels(self) -> list[str]:
+        """The levels of columns, and the order in which regions were refined, for people."""
+        levels = [_in_words(self.levels)] if self.levels else []
+        if self.refined is not None:
+            steps = [f"{name} {level}" for name, level in self.refined.steps]
+            levels.append(f"by region, refined in this order: {', '.join(steps) or 'none'}")
+        return levels
+
+    def _derived(self) -> dict[str, Any]:
+        """What was derived, without the steps of a tree, which are shown as levels."""
+        derived = dict(self.derived)
+        if self.refined is not None:
+            tree = derived.pop("tree")
+            derived |= {f"{name} of the tree": tree[name] for name in tree if name != "steps"}
+        return derived
 
     def _files(self) -> list[Mapping[str, Any]]:
         if not self.file:

@@ -197,9 +197,7 @@ def judge(
     if isinstance(release, Release) and _keeps_apart(release):
         return _judged_apart(table, release, classes, queries, seed)
     certificate = release.certificate if isinstance(release, Release) else None
-    chosen = levels
-    if chosen is None:
-        chosen = {} if certificate is None else certificate.levels
+    chosen = _levels(table, certificate, levels)
     frame, form = release, ReleasedForm()
     if isinstance(release, Release):
         frame, form = _released(release)
@@ -218,7 +216,8 @@ def judge(
     if not keep.all():
         unsuppressed = as_table(whole.frame.filter(keep.tolist()).to_native(), types=whole.types)
         released = _Released(unsuppressed, mark)
-    columns = [column.only(keep, column.name in chosen) for column in columns]
+    fixed = {name for name, at in chosen.items() if len(at) == 1}
+    columns = [column.only(keep, column.name in fixed) for column in columns]
     names = {column.name for column in generalised}
     generalised = [column for column in columns if column.name in names]
     # With noisy counts, rows may be there more often than they were.
@@ -227,8 +226,8 @@ def judge(
         raise _foreign()
     rate = _rate(certificate)
     shown = released.table
-    losses, unknown, risk = _losses(table, released, generalised, noisy)
-    accuracies, unpredicted = _accuracies(table, shown, classes, seed)
+    losses, unknown, risk = _losses(table, released, generalised, noisy, chosen)
+    accuracies, unpredicted = _accuracies(table, shown, classes, seed, chosen)
     return Judgement(
         release=certificate.number if certificate else None,
         method=certificate.method if certificate else None,
@@ -239,8 +238,8 @@ def judge(
         rate=None if rate is None else float(rate),
         losses=losses,
         accuracies=accuracies,
-        queries=_queries(table, shown, queries, rate, seed) if queries else None,
-        columns=tuple(_counted(table, shown, column, rate) for column in columns),
+        queries=_queries(table, shown, queries, rate, seed, chosen) if queries else None,
+        columns=tuple(_counted(table, shown, column, rate, chosen) for column in columns),
         unknown=unknown | unpredicted,
         risk=risk,
     )
@@ -262,6 +261,22 @@ def refuse_beside_a_release(path: str | os.PathLike[str]) -> None:
 
 
 # Reading the release
+
+_Levels = Mapping[str, Sequence[int]]
+"""The levels that values of a column may have."""
+
+
+def _levels(
+    table: Table, certificate: Certificate | None, given: Mapping[str, int] | None
+) -> _Levels:
+    """The levels of the generalised columns, as far as that is known."""
+    refined: _Levels = {}
+    if given is None and certificate is not None:
+        given = certificate.levels
+        if certificate.refined is not None:
+            heights = {name: tree.height for name, tree in table.hierarchies.items()}
+            refined = certificate.refined.levels(heights)
+    return {**{name: (level,) for name, level in (given or {}).items()}, **refined}
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,7 +348,7 @@ def _released(release: Release) -> tuple[Any, ReleasedForm]:
     return repeated(release.table) if form.counted else release.table, form
 
 
-def _shown(table: Table, frame: Any, levels: Mapping[str, int], mark: str | None) -> Table:
+def _shown(table: Table, frame: Any, levels: _Levels, mark: str | None) -> Table:
     """The released dataframe as a table.
 
     Generalised values are texts; others have the types of the input.
@@ -354,7 +369,7 @@ def _shown(table: Table, frame: Any, levels: Mapping[str, int], mark: str | None
     return as_table(frame, types=types)
 
 
-def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _Column:
+def _read(table: Table, shown: Table, name: str, levels: _Levels) -> _Column:
     """A released column by the level it has, or by the first one that has all its values."""
     column, kind = shown.records([name])[0], table.kind(name)
     counted = table.count([name], {})
@@ -374,10 +389,10 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
     ]
     if name in table.hierarchies and (quasi or name in levels):
         tree = table.hierarchy(name)
-        at = [levels[name]] if name in levels else range(tree.height + 1)
+        at = levels.get(name, range(tree.height + 1))
         if not all(0 <= level <= tree.height for level in at):
             raise HierarchyError(
-                f"column {name!r} has levels 0 to {tree.height}, and the release has {at[0]}"
+                f"column {name!r} has levels 0 to {tree.height}, and the release has {max(at)}"
             )
         possible = [
             (level, tree.labels[level], tree.maps[level][table.leaf_of(name)]) for level in at
@@ -398,7 +413,8 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
         if not strange:
             before = np.bincount(code_of, records, len(labels)).astype(np.int64)
             return _Column(name, level, labels, before, codes[column.codes])
-    if quasi and name not in levels:
+    several = len(levels[name]) > 1 if name in levels else quasi
+    if several:
         return _Column(
             name, None, (), np.zeros(0, dtype=np.int64), np.zeros(shown.rows, dtype=np.int64)
         )
@@ -446,7 +462,11 @@ _Measured = tuple[dict[str, Lost], dict[str, str], FittingRisk | None]
 
 
 def _losses(
-    table: Table, released: _Released, columns: Sequence[_Column], noisy: bool
+    table: Table,
+    released: _Released,
+    columns: Sequence[_Column],
+    noisy: bool,
+    levels: _Levels,
 ) -> _Measured:
     """The loss by every model, why there is none where there is none, and the risk of records."""
     bare = [column.name for column in columns if column.name not in table.hierarchies]
@@ -456,9 +476,10 @@ def _losses(
         )
         return {}, {f"loss by {name}": reason for name in LOSSES}, None
     names = [column.name for column in columns]
-    lattice = Lattice(table.count(names), {name: table.hierarchy(name) for name in names})
-    if any(column.level is None for column in columns):
-        return _losses_of_texts(table, released, lattice)
+    lattice = _lattice(table, names)
+    several = any(len(at) > 1 for at in levels.values())
+    if several or any(column.level is None for column in columns):
+        return _losses_of_texts(table, released, lattice, noisy, levels)
     groups = lattice.groups(tuple(column.level or 0 for column in columns))
     kept = _kept(groups, columns, noisy)
     losses = {
@@ -466,15 +487,19 @@ def _losses(
         for name, loss in LOSSES.items()
     }
     if released.mark is not None:
-        by_sizes = _by_sizes(table, released, names)
+        by_sizes = _by_sizes(table, released.sizes(names))
         losses |= _scaled(by_sizes, lattice, not released.rows)
     return losses, {}, None
 
 
-def _by_sizes(table: Table, released: _Released, names: Sequence[str]) -> dict[str, float]:
-    """The raw losses that look at the sizes of groups alone."""
-    sizes = released.sizes(names).astype(np.float64)
-    lost = table.rows - released.rows
+def _lattice(table: Table, names: Sequence[str]) -> Lattice:
+    return Lattice(table.count(names), {name: table.hierarchy(name) for name in names})
+
+
+def _by_sizes(table: Table, released: Ints) -> dict[str, float]:
+    """The raw losses that look at the sizes of released groups alone."""
+    sizes = released[released > 0].astype(np.float64)
+    lost = table.rows - int(sizes.sum())
     return {
         "discernibility": float(sizes @ sizes) + lost * table.rows,
         "group_size": table.rows / max(len(sizes) + (lost > 0), 1),
@@ -509,8 +534,10 @@ def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
     return np.minimum(kept, groups.sizes)
 
 
-def _losses_of_texts(table: Table, released: _Released, lattice: Lattice) -> _Measured:
-    """The losses of a release whose groups have individual ranges or sets.
+def _losses_of_texts(
+    table: Table, released: _Released, lattice: Lattice, noisy: bool, levels: _Levels
+) -> _Measured:
+    """The losses of a release whose groups have individual ranges or sets, or several levels.
 
     They are those that need no levels, and all where every text is that of a level.
     """
@@ -519,43 +546,70 @@ def _losses_of_texts(table: Table, released: _Released, lattice: Lattice) -> _Me
         for name in LOSSES
     }
     shown = released.table
-    lost = table.rows - shown.rows
-    shares, possible = 0.0, np.ones(shown.rows)
-    for name, tree in zip(lattice.names, lattice.hierarchies, strict=True):
-        [column] = shown.records([name])
-        covered = [*map(covers(tree), column.labels)]
-        if strange := covered.count(None):
+    rows = shown.count(list(lattice.names), {})
+    covered = []
+    for name, tree, codes in zip(lattice.names, lattice.hierarchies, rows.codes, strict=True):
+        leaves = [*map(covers(tree, levels.get(name)), shown.labels(name))]
+        if strange := leaves.count(None):
             values = plural(strange, "released value")
             reason = f"column {name!r}: {values} not in its hierarchy, at any level"
             return {}, dict.fromkeys(unknown, reason), None
-        number = np.array(covered, dtype=np.float64)[column.codes]
-        shares += float(number.sum()) / tree.leaves
-        possible *= number
-    _, everything = LOSSES["ambiguity"].span(lattice)
-    raw = {
-        "granularity": shares + lost * len(lattice.names),
-        **_by_sizes(table, released, lattice.names),
-        "ambiguity": (float(possible.sum()) + lost * everything) / max(table.rows, 1),
-    }
-    own = OwnLevels.of(lattice, table, shown)
-    if own is not None:
+        covered.append(np.array(leaves, dtype=np.float64)[codes])
+    own = OwnLevels.of(lattice, table, shown, levels)
+    if own is not None and not noisy and not own.possible:
+        raise _foreign()
+    counts, sizes = rows.count, released.sizes(lattice.names)
+    kept = own
+    if own is not None and noisy:
+        kept = own.kept()
+        counts = sizes = kept.counts
+    raw = _by_covers(table, lattice, covered, counts) | _by_sizes(table, sizes)
+    if kept is not None:
         raw |= {
-            "intensity": own.intensity(),
-            "entropy": own.entropy(),
-            "divergence": own.divergence(),
+            "intensity": kept.intensity(),
+            "entropy": kept.entropy(),
+            "divergence": kept.divergence(),
         }
-    losses = _scaled({name: raw[name] for name in LOSSES if name in raw}, lattice, not shown.rows)
+    losses = _scaled({name: raw[name] for name in LOSSES if name in raw}, lattice, not counts.any())
     unmeasured = {
         f"loss by {name}": unknown[f"loss by {name}"] for name in LOSSES if name not in raw
     }
-    return losses, unmeasured, None if own is None else own.risk()
+    return losses, unmeasured, None if own is None else _risk(table, shown, own, levels)
+
+
+def _by_covers(
+    table: Table, lattice: Lattice, covered: Sequence[npt.NDArray[np.float64]], counts: Ints
+) -> dict[str, float]:
+    """The raw losses that look only at how many leaves the cells of every released row cover."""
+    lost = table.rows - int(counts.sum())
+    shares = float(lost * len(covered))
+    possible = np.ones(len(counts))
+    for tree, number in zip(lattice.hierarchies, covered, strict=True):
+        shares += float(number @ counts) / tree.leaves
+        possible *= number
+    _, everything = LOSSES["ambiguity"].span(lattice)
+    ambiguity = (float(possible @ counts) + lost * everything) / max(table.rows, 1)
+    return {"granularity": shares, "ambiguity": ambiguity}
+
+
+def _risk(table: Table, shown: Table, own: OwnLevels, levels: _Levels) -> FittingRisk | None:
+    """How likely the right person is named, by the columns that people are known by."""
+    known = [name for name in own.lattice.names if name in grouping(table)]
+    if len(known) < len(own.lattice.names):
+        by_known = OwnLevels.of(_lattice(table, known), table, shown, levels)
+        return None if by_known is None else by_known.risk()
+    return own.risk()
 
 
 # What can still be learnt
 
 
 def _accuracies(
-    table: Table, shown: Table, classes: str | Iterable[str], seed: int
+    table: Table,
+    shown: Table,
+    classes: str | Iterable[str],
+    seed: int,
+    levels: _Levels,
 ) -> tuple[tuple[Accuracy, ...], dict[str, str]]:
     """The accuracies of classifiers for every class column, and why there are none for some."""
     accuracies: list[Accuracy] = []
@@ -572,7 +626,13 @@ def _accuracies(
         try:
             folds = min(FOLDS, table.rows)
             accuracies += classification(
-                table, shown, name, classifiers=CLASSIFIERS, folds=folds, seed=seed
+                table,
+                shown,
+                name,
+                classifiers=CLASSIFIERS,
+                folds=folds,
+                seed=seed,
+                levels=levels,
             )
         except ColumnError as error:  # it was generalised, which is not a mistake of whoever asks
             unknown[f"classification of {name}"] = str(error)
@@ -580,17 +640,21 @@ def _accuracies(
 
 
 def _queries(
-    table: Table, shown: Table, number: int, rate: Fraction | None, seed: int
+    table: Table, shown: Table, number: int, rate: Fraction | None, seed: int, levels: _Levels
 ) -> CountErrors:
     """The errors of count queries over the quasi-identifying columns, or all if there are none."""
     names = [name for name in shown.names if table.roles.get(name) is Role.QUASI] or list(
         shown.names
     )
     workload = Workload(number, min(3, len(names)))
-    return count_queries(table, shown, workload, names=names, rate=rate or 1, seed=seed)
+    return count_queries(
+        table, shown, workload, names=names, rate=rate or 1, seed=seed, levels=levels
+    )
 
 
-def _counted(table: Table, shown: Table, column: _Column, rate: Fraction | None) -> ColumnCounts:
+def _counted(
+    table: Table, shown: Table, column: _Column, rate: Fraction | None, levels: _Levels
+) -> ColumnCounts:
     """How many records have each value, before and after."""
     labels, before = column.labels, column.before
     after: npt.NDArray[Any]
@@ -601,7 +665,7 @@ def _counted(table: Table, shown: Table, column: _Column, rate: Fraction | None)
         labels = table.labels(column.name)
         if tree is not None:
             labels = table.hierarchy(column.name).labels[0]
-        before, after = spread(table, shown, column.name)
+        before, after = spread(table, shown, column.name, levels)
     values = tuple(
         ValueCount(text, int(was), now, None if rate is None else float(now / rate))
         for text, was, now in zip(labels, before.tolist(), after.tolist(), strict=True)
@@ -635,7 +699,7 @@ def _judged_apart(
     columns = [_read(table, people, name, {}) for name in people.names if name != mark]
     figures = bucket_figures(table, release, queries, seed)
     most = max(people.rows - 1, 1) ** 2
-    accuracies, unknown = _accuracies(table, people, classes, seed)
+    accuracies, unknown = _accuracies(table, people, classes, seed, {})
     if queries and figures.queries is None:
         unknown["count queries"] = "the release has one row per person, and the input more"
     certificate = release.certificate
@@ -650,7 +714,7 @@ def _judged_apart(
         losses={"buckets": Lost(float(figures.loss), figures.loss / most)},
         accuracies=accuracies,
         queries=None,
-        columns=tuple(_counted(table, people, column, None) for column in columns),
+        columns=tuple(_counted(table, people, column, None, {}) for column in columns),
         unknown=unknown,
         buckets=figures,
     )

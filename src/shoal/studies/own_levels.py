@@ -1,14 +1,15 @@
 """Releases whose records have levels of their own: what they lose, and whom each record fits.
 
-Uses `lattice` and `measure`; `judging` uses it.
+Uses `lattice` and `measure`; `judging` uses it, and the demo of the command line.
 
-Such a release has values of several levels side by side in a column. What is shown is a text, so a
-record counts at the lowest level with what the text stands for. Records of one group may fit people
-of another, so the sizes of groups say too little about risks: who fits is counted here.
+Such a release has values of several levels side by side in a column: everybody chose their own, or
+regions with many records were refined further than others. What is shown is a text, so a record
+counts at the lowest level with what the text stands for. Records of one group may fit people of
+another, so the sizes of groups say too little about risks: who fits is counted here.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,7 +23,7 @@ from shoal.data.tables import Table
 from shoal.lattice import Lattice, Node
 from shoal.zones import owner_only
 
-__all__ = ["FittingRisk", "OwnLevels"]
+__all__ = ["FittingRisk", "OwnLevels", "places"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -57,14 +58,23 @@ class OwnLevels:
     lost: int
 
     @classmethod
-    def of(cls, lattice: Lattice, table: Table, shown: Table) -> "OwnLevels | None":
-        """The rows of a release; None if some text is not that of a level."""
+    def of(
+        cls,
+        lattice: Lattice,
+        table: Table,
+        shown: Table,
+        known: Mapping[str, Sequence[int]] | None = None,
+    ) -> "OwnLevels | None":
+        """The rows of a release; None if some text is not that of a level.
+
+        `known` has the levels that texts may be of, for columns of which that is known.
+        """
         rows = shown.count(list(lattice.names), {})
         levels = np.zeros((rows.distinct, len(lattice.names)), dtype=np.int64)
         codes = np.zeros_like(levels)
         for column, (name, tree) in enumerate(zip(lattice.names, lattice.hierarchies, strict=True)):
-            places = _places(tree, table.kind(name))
-            found = [places.get(text) for text in shown.labels(name)]
+            place_of = places(tree, table.kind(name), (known or {}).get(name))
+            found = [place_of.get(text) for text in shown.labels(name)]
             present = np.unique(rows.codes[column])
             if any(found[code] is None for code in present.tolist()):
                 return None
@@ -118,6 +128,21 @@ class OwnLevels:
             return float("inf")
         return max(float(share @ (np.log2(share) - np.log2(estimate))), 0.0)
 
+    @property
+    def possible(self) -> bool:
+        """Whether the input has, of every row, as many records that it fits as are released."""
+        fitting, _ = self._joined
+        return bool((self.counts <= fitting).all())
+
+    def kept(self) -> "OwnLevels":
+        """The same, with every row as often as the input has records for it.
+
+        That is what is left of the input where counts are noisy. A record is taken to be shown by
+        the tightest row that fits it: where regions are refined, it would be in no looser one.
+        """
+        counts = np.minimum(self.counts, self._tightest)
+        return replace(self, counts=counts, lost=self.records - int(counts.sum()))
+
     def risk(self) -> FittingRisk | None:
         """How likely the right person is named; None if some record fits nobody."""
         fitting, _ = self._joined
@@ -141,21 +166,40 @@ class OwnLevels:
         estimate = np.zeros(everyone.distinct)
         spread = self.counts / self._combinations()
         for node, mine in self._nodes():
-            both = []
-            cards = []
-            for column, (tree, level) in enumerate(
-                zip(self.lattice.hierarchies, node, strict=True)
-            ):
-                theirs = tree.maps[level][everyone.codes[column]].astype(np.int64)
-                both.append(np.concatenate((theirs, self.codes[mine, column])))
-                cards.append(tree.cardinality(level))
-            cell = ranks(both, cards)
-            cells = int(cell.max(initial=-1)) + 1
-            inside, outside = cell[: everyone.distinct], cell[everyone.distinct :]
+            inside, outside, cells = self._cells(node, mine)
             sizes = np.bincount(inside, everyone.count, cells).astype(np.int64)
             fitting[mine] = sizes[outside]
             estimate += np.bincount(outside, spread[mine], cells)[inside]
         return fitting, estimate
+
+    @cached_property
+    def _tightest(self) -> Ints:
+        """Of how many records of the input each released row is the tightest that fits them."""
+        everyone = self._input
+        records = np.zeros(len(self.counts), dtype=np.int64)
+        free = np.ones(everyone.distinct, dtype=np.bool_)
+        # A row within another is nowhere of a higher level, and somewhere of a lower one.
+        for node, mine in sorted(self._nodes(), key=lambda part: sum(part[0])):
+            inside, outside, cells = self._cells(node, mine)
+            row_of = np.full(cells, -1, dtype=np.int64)
+            row_of[outside] = mine
+            shown = np.flatnonzero(free & (row_of[inside] >= 0))
+            np.add.at(records, row_of[inside[shown]], everyone.count[shown])
+            free[shown] = False
+        return records
+
+    def _cells(self, node: Node, mine: Ints) -> tuple[Ints, Ints, int]:
+        """The cells of the input's rows at a node, those of some released rows, and how many."""
+        everyone = self._input
+        both = []
+        cards = []
+        for column, (tree, level) in enumerate(zip(self.lattice.hierarchies, node, strict=True)):
+            theirs = tree.maps[level][everyone.codes[column]].astype(np.int64)
+            both.append(np.concatenate((theirs, self.codes[mine, column])))
+            cards.append(tree.cardinality(level))
+        cell = ranks(both, cards).astype(np.int64)
+        cells = int(cell.max(initial=-1)) + 1
+        return cell[: everyone.distinct], cell[everyone.distinct :], cells
 
     def _nodes(self) -> Iterator[tuple[Node, Ints]]:
         """Every combination of levels, with its rows."""
@@ -176,27 +220,30 @@ class OwnLevels:
         return number
 
 
-def _places(tree: Hierarchy, kind: Kind) -> Mapping[str, tuple[int, int]]:
+def places(
+    tree: Hierarchy, kind: Kind, levels: Sequence[int] | None = None
+) -> Mapping[str, tuple[int, int]]:
     """Every text that is one value of a hierarchy: the lowest level of that, and its code there.
 
-    A text that several levels have stands for all that it covers at any of them.
+    A text that several levels have stands for all that it covers at any of them, or at any of
+    `levels` if it is known to be of these.
     """
     found: dict[str, list[tuple[int, int]]] = {}
-    for level, labels in enumerate(tree.labels):
-        for code, label in enumerate(labels):
+    for level in range(tree.height + 1) if levels is None else sorted(levels):
+        for code, label in enumerate(tree.labels[level]):
             found.setdefault(label, []).append((level, code))
-    places = {}
+    place_of = {}
     for label, values in found.items():
         covered = [tree.maps[level] == code for level, code in values]
         everything = np.logical_or.reduce(covered)
         for place, own in zip(values, covered, strict=True):
             if (own == everything).all():
-                places[label] = place
+                place_of[label] = place
                 break
-    for label, place in tuple(places.items()):
-        places.setdefault(_canonical(label, kind), place)
-    places.setdefault(ANY, (tree.height, 0))
-    return places
+    for label, place in tuple(place_of.items()):
+        place_of.setdefault(_canonical(label, kind), place)
+    place_of.setdefault(ANY, (tree.height, 0))
+    return place_of
 
 
 def _canonical(text: str, kind: Kind) -> str:

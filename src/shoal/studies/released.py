@@ -26,7 +26,7 @@ class ReleasedForm:
     mark: the column that numbers groups which may look alike, if there is one
     counted: whether a row stands for as many records as its column `count` says
     apart: the columns that are released in a table of their own
-    complete: whether no record was suppressed, so that a row of "*" is a record like others
+    complete: whether a row of "*" is a record like others, not one that was suppressed
     """
 
     mark: str | None = None
@@ -48,7 +48,8 @@ def released_form(certificate: Certificate | None) -> ReleasedForm:
         mark=views.mark if views is not None and marked else None,
         counted=bool(certificate.parameters.get("counts")),
         apart=tuple(column["name"] for column in certificate.columns if column.get("table")),
-        complete=certificate.whole and not starred,
+        # Where regions are refined, what is not released is not there at all.
+        complete=(certificate.whole or certificate.refined is not None) and not starred,
     )
 
 

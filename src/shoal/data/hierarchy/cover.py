@@ -3,7 +3,7 @@
 Uses `texts` and `tree`; whoever compares releases uses it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from shoal.data.hierarchy.texts import Texts
@@ -14,22 +14,25 @@ from shoal.errors import HierarchyError
 __all__ = ["covers"]
 
 
-def covers(hierarchy: Hierarchy) -> Callable[[str], int | None]:
+def covers(
+    hierarchy: Hierarchy, levels: Sequence[int] | None = None
+) -> Callable[[str], int | None]:
     """From a released text to the number of leaves it stands for, None if it is not one of these.
 
     "*" is everything, whatever the root is called; a missing value is a leaf of its own, and adds
-    nothing to a range or set, as in `Hierarchy.cover`.
+    nothing to a range or set, as in `Hierarchy.cover`. `levels` are those that texts may be of, if
+    that is known.
 
     >>> lines = [["31", "30s", "*"], ["38", "30s", "*"], ["44", "40s", "*"]]
     >>> covered = covers(Hierarchy.from_lines(lines, Kind.INTEGER))
     >>> [covered(text) for text in ("38", "30s", "31-44", "*", "red")]
     [1, 2, 3, 3, None]
     """
-    declared = Texts.of(hierarchy.with_missing())
+    declared = Texts.of(hierarchy.with_missing(), levels)
 
     @cache
     def typed() -> list[Texts]:
-        return [Texts.of(tree.with_missing()) for tree in _by_type(hierarchy)]
+        return [Texts.of(tree.with_missing(), levels) for tree in _by_type(hierarchy)]
 
     def covered(text: str) -> int | None:
         readings = [declared] if declared.is_label(text) else [declared, *typed()]

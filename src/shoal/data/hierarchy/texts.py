@@ -118,8 +118,11 @@ class Texts:
         self._tree = tree
 
     @classmethod
-    def of(cls, tree: Hierarchy, level: int | None = None) -> "Texts":
-        """By a hierarchy: of its leaves, the missing value among them if it has one."""
+    def of(cls, tree: Hierarchy, level: int | Sequence[int] | None = None) -> "Texts":
+        """By a hierarchy: of its leaves, the missing value among them if it has one.
+
+        level: the only one that texts are of, or those that they may be of, if that is known
+        """
         levels = [_Level(labels, codes) for labels, codes in tree.levels]
         keys: list[Key | None] = []
         if not tree.cuts:
@@ -382,11 +385,12 @@ class Texts:
         return first, stop, np.ones_like(low_in), np.zeros_like(high_in)
 
 
-def _chosen(levels: list[_Level], level: int | None) -> list[_Level]:
-    """All levels, or the one that texts are known to be of."""
+def _chosen(levels: list[_Level], level: int | Sequence[int] | None) -> list[_Level]:
+    """All levels, or those that texts are known to be of."""
     if level is None:
         return levels
-    return [levels[level]]
+    at = (level,) if isinstance(level, int) else level
+    return [levels[one] for one in at]
 
 
 @dataclass(frozen=True, eq=False)

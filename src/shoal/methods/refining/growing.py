@@ -5,6 +5,8 @@ Uses `privacy.refining` and `chance`; `tree` uses it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +21,9 @@ __all__ = ["Boxes", "chain", "exceed", "grow"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+
+_AHEAD = 1 << 12
+"""How many draws of noise are made at once."""
 
 _DENSE = 4
 """Possible parts per row up to which an array of all of them costs less than sorting the rows."""
@@ -55,6 +60,30 @@ def chain(columns: Refinable, steps: Sequence[RefiningStep]) -> Ints:
         node[step.column] = step.level
         nodes.append(node)
     return np.array(nodes, dtype=np.int64).reshape(len(nodes), len(columns.trees))
+
+
+class Laplaces(Protocol):
+    """What discrete Laplace noise can be had from."""
+
+    def discrete_laplaces(self, scale: Fraction, size: int) -> Ints:
+        """Independent noise of a scale."""
+        ...
+
+
+class _Ahead:
+    """Noise drawn ahead: one large draw costs less than many small ones."""
+
+    def __init__(self, chance: Chance) -> None:
+        self.chance = chance
+        self.drawn = np.zeros(0, dtype=np.int64)
+
+    def discrete_laplaces(self, scale: Fraction, size: int) -> Ints:
+        """Noise that nobody has seen yet, always of the same scale."""
+        if len(self.drawn) < size:
+            more = self.chance.discrete_laplaces(scale, max(size, _AHEAD))
+            self.drawn = np.concatenate([self.drawn, more])
+        taken, self.drawn = self.drawn[:size], self.drawn[size:]
+        return taken
 
 
 @dataclass(eq=False)
@@ -105,8 +134,9 @@ def grow(
         place=first.copy(),
         passed=np.zeros(boxes, dtype=np.int64),
     )
+    noise = _Ahead(chance)
     for done, step in enumerate(steps, 1):
-        _refine(state, rows, columns.trees[step.column], step, parameters, threshold, chance)
+        _refine(state, rows, columns.trees[step.column], step, parameters, threshold, noise)
         state.depth.append(np.full(len(state.passed), done, dtype=np.int64))
     # Only the boxes that rows have ended in are of interest.
     depth = np.concatenate(state.depth)
@@ -121,7 +151,7 @@ def _refine(
     step: RefiningStep,
     parameters: RefiningParameters,
     threshold: int,
-    chance: Chance,
+    noise: Laplaces,
 ) -> None:
     """Test the parts of all boxes that are still refined; those that pass become such boxes.
 
@@ -141,7 +171,7 @@ def _refine(
     biased = size[tested] - passed[tested] * parameters.bias
     score = np.maximum(biased, threshold - parameters.cut)
     passes = alone.copy()
-    passes[tested] = exceed(score - threshold, parameters, chance)
+    passes[tested] = exceed(score - threshold, parameters, noise)
 
     fresh = np.cumsum(passes) - 1
     moved = passes[part]
@@ -162,7 +192,7 @@ def _numbered(key: Ints, cells: int) -> tuple[Ints, Ints]:
     return np.flatnonzero(present), number[key]
 
 
-def exceed(above: Ints, parameters: RefiningParameters, chance: Chance) -> Bools:
+def exceed(above: Ints, parameters: RefiningParameters, chance: Laplaces) -> Bools:
     """Whether scores, each with noise of its own, exceed the threshold that they are told by."""
     noise = chance.discrete_laplaces(parameters.scale, len(above))
     return np.asarray(above + noise > 0, dtype=np.bool_)

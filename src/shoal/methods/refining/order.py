@@ -115,11 +115,11 @@ def bought_order(
     `rows` has the leaves of these columns.
     """
     scale = noise_scale(epsilon * Fraction(1, max(len(columns.trees), 1)))
+    sizes = [len(tree.maps[0]) for tree in columns.trees]
+    noise = np.split(chance.discrete_laplaces(scale, sum(sizes)), np.cumsum(sizes)[:-1])
     shares, totals = [], []
-    for codes, tree in zip(rows.codes, columns.trees, strict=True):
-        leaves = len(tree.maps[0])
-        true = np.bincount(codes, rows.count, leaves).astype(np.int64)
-        noisy = true + chance.discrete_laplaces(scale, leaves)
+    for codes, leaves, own in zip(rows.codes, sizes, noise, strict=True):
+        noisy = np.bincount(codes, rows.count, leaves).astype(np.int64) + own
         positive = np.maximum(noisy, 0).astype(np.float64)
         total = positive.sum()
         shares.append(positive / total if total else np.full(leaves, 1 / leaves))
