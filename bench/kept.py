@@ -231,8 +231,9 @@ def _by_safepub(subject: Subject, epsilon: str, options: Options) -> Release:
     return SafePub(epsilon, DELTA, **options).release(subject.table)
 
 
-def _by_safepub_tree(subject: Subject, epsilon: str, options: Options) -> Release:
-    return _by_safepub(subject, epsilon, {"search": "tree", **options})
+def _by_truthful(subject: Subject, epsilon: str, options: Options) -> Release:
+    """A tree, and a β that is chosen by the number of records."""
+    return shoal.release(subject.table, epsilon=epsilon, delta=DELTA, truthful=True, **options)
 
 
 def _given_levels(subject: Subject, options: Options) -> dict[str, int]:
@@ -271,7 +272,7 @@ def _by_default(subject: Subject, epsilon: str, options: Options) -> Release:
 MAKERS: dict[str, Maker] = {
     "SafePub": _by_safepub,
     "SafePub, levels given": _by_safepub_levels,
-    "SafePub, tree": _by_safepub_tree,
+    "shoal.release, truthful": _by_truthful,
     "noisy counts, levels given": _by_levels,
     "noisy counts, search": _by_search,
     "noisy counts, tree": _by_tree,
@@ -436,13 +437,15 @@ def chart(found: Sequence[Entry], path: Path) -> None:
         known = [point for point in points if point["value"] is not None]
         if not known:
             return None
+        # Distances differ by factors, the others by amounts.
+        scale = alt.Scale(type="log" if name == "marginals" else "linear")
         at = alt.Axis(values=[*map(float, EPSILONS)], format="~g")
         return (
             alt.Chart(pl.DataFrame(known), width=170, height=150, title=f"{table}: {DRAWN[name]}")
             .mark_line(point=True)
             .encode(
                 x=alt.X("ε:Q", axis=at, scale=alt.Scale(type="log", nice=False)),
-                y=alt.Y("value:Q", title=None),
+                y=alt.Y("value:Q", title=None, scale=scale),
                 color=alt.Color(
                     "method:N",
                     sort=[name for name in order if any(each.method == name for each in found)],

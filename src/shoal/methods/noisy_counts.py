@@ -246,9 +246,9 @@ class NoisyCounts:
         return self.plan(schema).noise.half
 
     def searched(self, schema: Schema) -> Mapping[str, range] | None:
-        """The levels that are chosen from, of all columns with a hierarchy."""
+        """The levels that are searched, of all columns with a hierarchy; None if none are."""
         nodes = self.plan(schema).candidates
-        return None if nodes is None else nodes.ranges
+        return None if nodes is None or self.levels == "tree" else nodes.ranges
 
     def plan(self, schema: Schema) -> "CountPlan":
         """How a table with this schema will be released."""

@@ -140,8 +140,8 @@ def grow(
         state.depth.append(np.full(len(state.passed), done, dtype=np.int64))
     # Only the boxes that rows have ended in are of interest.
     depth = np.concatenate(state.depth)
-    left, box = np.unique(state.box, return_inverse=True)
-    return Boxes(box.astype(np.int64), depth[left], chain(columns, steps))
+    left, box = _numbered(state.box, len(depth))
+    return Boxes(box, depth[left], chain(columns, steps))
 
 
 def _refine(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import floor, log, sqrt
+from math import floor, log
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,9 @@ _NOTHING = 1e-9
 
 _ENOUGH = 2
 """How many crowds a part should have, and how many biases more, to become a box (measured)."""
+
+_LOWEST = -4
+"""The lowest threshold, in biases (measured)."""
 
 
 @dataclass(frozen=True)
@@ -75,30 +78,25 @@ class RefiningOrder:
     """The steps, and what is known about the numbers of records that they leave together.
 
     Of records in a table of independent columns, the logarithm of how many share a record's box
-    falls by `fall[i]` on average with the first i + 1 steps, and varies by `spread[i]`.
+    falls by `fall[i]` on average with the first i + 1 steps.
     """
 
     steps: tuple[RefiningStep, ...]
     fall: tuple[float, ...]
-    spread: tuple[float, ...]
     records: int
     """About how many records there are."""
 
     def threshold(self, crowd: Fraction | int, bias: int) -> int:
         """The threshold with which boxes are refined as long as enough records share them.
 
-        What is rare falls below the crowd that a release needs sooner than what is typical, and is
-        lost if it is refined too far: so steps are counted that leave enough records of those one
-        standard deviation below the mean.
+        The bias of a test grows with every step. So the threshold lies below what is wanted by as
+        many biases as steps leave enough records to most; but not far below 0, where boxes of few
+        records would pass the first tests, be refined, and be lost.
         """
         wanted = _ENOUGH * crowd
         few = log(max(self.records, 1)) - log(max(wanted, 1))
-        steps = sum(
-            few > fall + spread
-            for fall, spread in zip(self.fall, self.spread, strict=True)
-            if fall > _NOTHING
-        )
-        return floor(wanted) + (_ENOUGH - steps) * bias
+        steps = sum(_NOTHING < fall < few for fall in self.fall)
+        return max(floor(wanted) + (_ENOUGH - steps) * bias, _LOWEST * bias)
 
 
 def public_order(columns: Refinable, records: int = 1) -> RefiningOrder:
@@ -132,8 +130,8 @@ def _order(columns: Refinable, shares: Sequence[Floats], records: int) -> Refini
     """The step of the best worth per cost first, among those that are next in their columns."""
     trees = columns.trees
     waiting = [list(pairwise(levels))[::-1] for levels in columns.levels]
-    moments = [
-        _moments(_at(tree, share, top))
+    entropies = [
+        _entropy(_at(tree, share, top))
         for tree, share, top in zip(trees, shares, columns.tops, strict=True)
     ]
 
@@ -142,15 +140,14 @@ def _order(columns: Refinable, shares: Sequence[Floats], records: int) -> Refini
         return columns.importance[j] * _worth(trees[j], shares[j], *waiting[j][-1]), -j
 
     steps: list[RefiningStep] = []
-    fall, spread = [], []
+    fall = []
     for _ in range(columns.steps):
         best = max((j for j in range(len(trees)) if waiting[j]), key=worth)
         above, level = waiting[best].pop()
         steps.append(RefiningStep(best, above, level))
-        moments[best] = _moments(_at(trees[best], shares[best], level))
-        fall.append(sum(mean for mean, _ in moments))
-        spread.append(sqrt(sum(variance for _, variance in moments)))
-    return RefiningOrder(tuple(steps), tuple(fall), tuple(spread), records)
+        entropies[best] = _entropy(_at(trees[best], shares[best], level))
+        fall.append(sum(entropies))
+    return RefiningOrder(tuple(steps), tuple(fall), records)
 
 
 def _worth(tree: Hierarchy, shares: Floats, above: int, level: int) -> float:
@@ -158,16 +155,13 @@ def _worth(tree: Hierarchy, shares: Floats, above: int, level: int) -> float:
     coarse, fine = (_at(tree, shares, each) for each in (above, level))
     covered = [tree.cover(each) / tree.leaves for each in (above, level)]
     gain = float((coarse * covered[0]).sum() - (fine * covered[1]).sum())
-    return gain / max(_moments(fine)[0] - _moments(coarse)[0], _NOTHING)
+    return gain / max(_entropy(fine) - _entropy(coarse), _NOTHING)
 
 
 def _at(tree: Hierarchy, shares: Floats, level: int) -> Floats:
     return np.bincount(tree.maps[level], shares, tree.cardinality(level)).astype(np.float64)
 
 
-def _moments(shares: Floats) -> tuple[float, float]:
-    """Mean and variance of the information of a value: the mean is the entropy."""
+def _entropy(shares: Floats) -> float:
     some = shares[shares > 0]
-    information = -np.log(some)
-    mean = float(some @ information)
-    return mean, max(float(some @ information**2) - mean**2, 0.0)
+    return float(-(some * np.log(some)).sum())

@@ -253,7 +253,7 @@ class SafePub:
 
     def searched(self, schema: Schema) -> Mapping[str, range] | None:
         """The levels of all columns with a hierarchy, but for those to be predicted."""
-        if self.levels is not None:
+        if self.levels is not None or self.search == "tree":
             return None
         return self.plan(schema).candidates.ranges
 
