@@ -195,6 +195,17 @@ def measured(page: Path) -> Iterator[Measured]:
                 yield Measured(name, cells[0], *numbers)
 
 
+def by_epsilon(page: Path) -> Printed:
+    """The table of the guide: information and records by ε, one column per method."""
+    found = {(each.table, each.epsilon, each.method): each for each in measured(page)}
+    rows: list[Cells] = []
+    for table, epsilon in dict.fromkeys((table, epsilon) for table, epsilon, _ in found):
+        ways = [found[table, epsilon, method] for method in AS_MEASURED]
+        cells = [f"{each.information:.2f}, {each.kept:.0%}" for each in ways]
+        rows.append((table, f"{epsilon:g}", *cells))
+    return Printed("What each method keeps", ("table", "ε", *AS_MEASURED), rows)
+
+
 def epsilon_picture(page: Path) -> Any:
     """Information kept against ε, one panel per table."""
     import altair as alt
@@ -284,7 +295,7 @@ def regions_picture() -> Any:
     import altair as alt
 
     other = [name for name in demo.table(0).names if name not in SHOWN]
-    hospital = demo.table(20_000).with_roles(identifying=other, quasi=SHOWN)
+    hospital = demo.table(demo.ENOUGH).with_roles(identifying=other, quasi=SHOWN)
     ways = {
         "SafePub: one level per column": METHODS["SafePub"],
         "A tree: finer where there are more": METHODS["noisy counts, tree"],
@@ -358,9 +369,14 @@ def _ends(tree: Hierarchy, text: str) -> tuple[int, int]:
 def pictures(runs: int, page: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     """The name of every picture, and what draws it."""
     yield "left-shares", partial(shares_picture, page)
-    yield "left-epsilon", partial(epsilon_picture, page)
+    yield "left-epsilon", partial(_epsilon, page)
     yield "left-regions", regions_picture
     yield "left-records", partial(_records, runs)
+
+
+def _epsilon(page: Path) -> Any:
+    print(by_epsilon(page).text(markdown=True), end="\n\n", flush=True)
+    return epsilon_picture(page)
 
 
 def _records(runs: int) -> Any:
