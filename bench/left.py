@@ -6,7 +6,7 @@ from docs/benchmarks.md, where `python -m bench.kept` puts it.
 """
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,9 +18,11 @@ import polars as pl
 
 import shoal
 from bench.__main__ import Cells, Printed, say
+from bench.kept import EPSILONS, MEASURES, Figures
 from bench.sources import ROOT
 from shoal import demo
 from shoal.data.hierarchy import Hierarchy
+from shoal.methods.auto import automatic
 from shoal.methods.method import Method
 from shoal.methods.noisy_counts import NoisyCounts
 from shoal.methods.safepub import SafePub
@@ -34,13 +36,9 @@ RUNS = 10
 METHODS: dict[str, Callable[[], Method]] = {
     "noisy counts, tree": lambda: NoisyCounts(EPSILON, DELTA, levels="tree"),
     "noisy counts, search": lambda: NoisyCounts(EPSILON, DELTA, levels="search"),
-    "SafePub, tree, β by the number of records": lambda: SafePub(
-        EPSILON, DELTA, search="tree", beta="auto"
-    ),
+    "shoal.release, truthful": lambda: automatic(EPSILON, DELTA, truthful=True),
     "SafePub": lambda: SafePub(EPSILON, DELTA),
 }
-COLOURS = ("#00796b", "#4db6ac", "#e65100", "#ffb74d")
-"""Of these methods, in this order: two that are noisy, two that are truthful."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +74,7 @@ def printed(found: list[Left]) -> Printed:
     """One line per number of records, one column per method."""
     rows: list[Cells] = []
     for size in dict.fromkeys(each.records for each in found):
-        cells = [
-            f"{each.information:.2f}, {each.kept:.0%}" for each in found if each.records == size
-        ]
+        cells = [_shares(each.information, each.kept) for each in found if each.records == size]
         rows.append((f"{size:,}", *cells))
     return Printed("Information and records left of a hospital", ("records", *METHODS), rows)
 
@@ -99,19 +95,20 @@ def records_picture(found: list[Left]) -> Any:
         .encode(
             x=alt.X("records:Q", axis=axis, scale=alt.Scale(type="log", nice=False)),
             y=alt.Y("information:Q", title="information kept", axis=alt.Axis(format="%")),
-            color=_coloured([*METHODS]),
+            color=_coloured(METHODS),
         )
     )
 
 
-def _coloured(names: list[str]) -> Any:
+def _coloured(methods: Iterable[str]) -> Any:
     """One colour per method, named below the chart."""
     import altair as alt
 
+    names = [*methods]
     return alt.Color(
         "method:N",
         title=None,
-        scale=alt.Scale(domain=names, range=list(COLOURS[: len(names)])),
+        scale=alt.Scale(domain=names, range=[COMPARED[name] for name in names]),
         legend=alt.Legend(orient="bottom", columns=2, labelLimit=400),
     )
 
@@ -150,11 +147,11 @@ def advice(runs: int) -> Printed:
         information = mean(1 - (each.facts.loss or 0) for each in made)
         kept = mean(1 - each.facts.suppressed / each.facts.records for each in made)
         detail = [
-            f"{mean(_shown(each.table, name, level) for each in made):.0%}"
+            f"{100 * mean(_shown(each.table, name, level) for each in made):.0f} %"
             for name, level in LOOKED_AT.items()
         ]
-        rows.append((asked, f"{information:.2f}", f"{kept:.0%}", *detail))
-    head = ("asked for", "information", "records", "chapter of diagnosis", "age within 20 years")
+        rows.append((asked, _shares(information, kept), *detail))
+    head = ("asked for", "information, records", "chapter of diagnosis", "age within 20 years")
     return Printed("What helps", head, rows)
 
 
@@ -169,7 +166,14 @@ def _shown(release: pl.DataFrame, name: str, level: int) -> float:
 
 SECTION = "## More of the data\n"
 CENSUS = {"adult": "adult, 30,162 × 9", "acs": "acs, 68,725 × 5"}
-AS_MEASURED = ("noisy counts, tree", "noisy counts, search", "SafePub, tree", "SafePub")
+COMPARED = {
+    "noisy counts, tree": "#00796b",
+    "noisy counts, search": "#4db6ac",
+    "shoal.release, truthful": "#bf360c",
+    "SafePub, tree": "#f57c00",
+    "SafePub": "#ffb74d",
+}
+"""Methods of that page, as far as it has them, and their colours."""
 
 
 @dataclass(frozen=True)
@@ -179,38 +183,96 @@ class Measured:
     table: str
     method: str
     epsilon: float
-    information: float
-    kept: float
+    figures: Figures
+
+    @property
+    def information(self) -> float:
+        return self.figures.information or 0
+
+    @property
+    def kept(self) -> float:
+        return self.figures.records or 0
 
 
 def measured(page: Path) -> Iterator[Measured]:
-    """What is left of census tables, by the benchmarks' page."""
+    """What is left of census tables and what it is good for, by the benchmarks' page."""
     text = page.read_text(encoding="utf-8").partition(SECTION)[2].partition("\n## ")[0]
     for part in text.split("\n### ")[1:]:
         name = part.partition("\n")[0].strip()
         for line in part.splitlines():
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            if name in CENSUS and cells[0] in AS_MEASURED:
-                numbers = map(float, cells[1:4])
-                yield Measured(name, cells[0], *numbers)
+            method, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+            if name in CENSUS and len(cells) == 1 + len(MEASURES) and cells[0] in EPSILONS:
+                numbers: list[Any] = [_number(cell) for cell in cells[1:]]
+                figures = Figures(**dict(zip(MEASURES, numbers, strict=True)))
+                yield Measured(name, method, float(cells[0]), figures)
+
+
+def _number(cell: str) -> float | None:
+    return float(cell.replace(",", "")) if cell else None
+
+
+def compared(page: Path) -> list[Measured]:
+    """Those lines that the pictures show."""
+    return [each for each in measured(page) if each.method in COMPARED]
+
+
+def _methods(found: Iterable[Measured]) -> list[str]:
+    """Those methods that were measured, in the order in which they are shown."""
+    there = {each.method for each in found}
+    return [name for name in COMPARED if name in there]
 
 
 def by_epsilon(page: Path) -> Printed:
     """The table of the guide: information and records by ε, one column per method."""
-    found = {(each.table, each.epsilon, each.method): each for each in measured(page)}
+    found = {(each.table, each.epsilon, each.method): each for each in compared(page)}
+    methods = _methods(found.values())
     rows: list[Cells] = []
     for table, epsilon in dict.fromkeys((table, epsilon) for table, epsilon, _ in found):
-        ways = [found[table, epsilon, method] for method in AS_MEASURED]
-        cells = [f"{each.information:.2f}, {each.kept:.0%}" for each in ways]
-        rows.append((table, f"{epsilon:g}", *cells))
-    return Printed("What each method keeps", ("table", "ε", *AS_MEASURED), rows)
+        ways = [found.get((table, epsilon, method)) for method in methods]
+        cells = ["" if each is None else _shares(each.information, each.kept) for each in ways]
+        rows.append((CENSUS[table], f"{epsilon:g}", *cells))
+    return Printed("What each method keeps", ("table", "ε", *methods), rows)
+
+
+def _shares(information: float, kept: float) -> str:
+    """Information and records, as the guide shows them."""
+    return f"{information:.2f}".removeprefix("0") + f", {100 * kept:.0f} %"
+
+
+INSTEAD = (
+    "shoal.release",
+    "noisy counts, tree to medium",
+    "shoal.release, truthful",
+    "SafePub",
+    "synthetic data (MST)",
+    "synthetic data (AIM)",
+)
+
+
+def instead(page: Path) -> Printed:
+    """What adult is good for at ε = 1, beside synthetic data, whose rows are true of nobody."""
+    head = ("information", "marginals off by", "half of the queries off by less than", "accuracy")
+    at = ("adult", EPSILON)
+    lines = {each.method: each for each in measured(page) if (each.table, each.epsilon) == at}
+    rows: list[Cells] = []
+    for method in INSTEAD:
+        if method in lines:
+            found = lines[method].figures
+            values = (found.information, found.marginals, found.half, found.accuracy)
+            rows.append((method, *map(_printed, values)))
+    return Printed("What it is good for", ("adult, ε = 1", *head), rows)
+
+
+def _printed(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}".replace("0.", ".").replace("-", "−")
 
 
 def epsilon_picture(page: Path) -> Any:
     """Information kept against ε, one panel per table."""
     import altair as alt
 
-    found = [*measured(page)]
+    found = compared(page)
+    methods = _methods(found)
     axis = alt.Axis(values=sorted({each.epsilon for each in found}), format="~g", title="ε")
     panels = []
     for table, title in CENSUS.items():
@@ -230,7 +292,7 @@ def epsilon_picture(page: Path) -> Any:
                     axis=alt.Axis(format="%"),
                     scale=alt.Scale(domain=[0, 1]),
                 ),
-                color=_coloured([*AS_MEASURED]),
+                color=_coloured(methods),
             )
         )
     return alt.hconcat(*panels)
@@ -247,10 +309,10 @@ def shares_picture(page: Path) -> Any:
     """Where the information goes at ε = 1, one bar per method."""
     import altair as alt
 
+    found = [each for each in compared(page) if each.epsilon == EPSILON]
+    methods = _methods(found)
     data = []
-    for each in measured(page):
-        if each.epsilon != EPSILON:
-            continue
+    for each in found:
         # A record that is left out has lost all; what else is missing was lost by coarser values.
         shares = (each.information, each.kept - each.information, 1 - each.kept)
         for place, (part, share) in enumerate(zip(PARTS, shares, strict=True)):
@@ -261,7 +323,7 @@ def shares_picture(page: Path) -> Any:
         .mark_bar()
         .encode(
             x=alt.X("share:Q", title="share of the information", axis=alt.Axis(format="%")),
-            y=alt.Y("method:N", title=None, sort=[*AS_MEASURED], axis=alt.Axis(labelLimit=300)),
+            y=alt.Y("method:N", title=None, sort=methods, axis=alt.Axis(labelLimit=300)),
             order="place:O",
             color=alt.Color(
                 "part:N",
@@ -277,7 +339,7 @@ def shares_picture(page: Path) -> Any:
         .mark_text(align="left", dx=4, color="white", fontWeight="bold")
         .encode(
             x=alt.value(0),
-            y=alt.Y("method:N", sort=[*AS_MEASURED]),
+            y=alt.Y("method:N", sort=methods),
             text=alt.Text("share:Q", format=".0%"),
         )
     )
@@ -375,7 +437,8 @@ def pictures(runs: int, page: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def _epsilon(page: Path) -> Any:
-    print(by_epsilon(page).text(markdown=True), end="\n\n", flush=True)
+    for table in (by_epsilon(page), instead(page)):
+        print(table.text(markdown=True), end="\n\n", flush=True)
     return epsilon_picture(page)
 
 
