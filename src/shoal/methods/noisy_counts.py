@@ -25,7 +25,7 @@ from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, fraction, printed, whole
 from shoal.methods.entry import Entry
 from shoal.methods.method import Job, Progress, begin, delta_concerns, require_bound
-from shoal.methods.refining import RefiningBudget
+from shoal.methods.refining import RefiningBudget, require_refinable
 from shoal.methods.searching import SCORES, Candidates, LevelSearch, candidates, require_score
 from shoal.methods.showing import ShownRows, at_node, counted_at
 from shoal.privacy.bounded import BITS, BoundedCountParameters
@@ -193,10 +193,8 @@ class NoisyCounts:
                     "with a `delta` of 0 levels are not chosen", "give `levels` by column"
                 )
             require_score(self.score, self.classes)
-            if self.levels == "tree" and self.score != "granularity":
-                raise ParameterError(
-                    "is 'granularity' where a tree is grown: it knows no other", option="score"
-                )
+            if self.levels == "tree":
+                require_refinable(self.score, self.definition)
             return
         given = {
             "split": self.split is not None,
