@@ -635,6 +635,11 @@ ENTRY = Entry(
         "differential privacy holds against someone who knows the algorithm and all other records, "
         "which is proven (docs: proofs/bounded-noise, proofs/noisy-counts)"
     ),
+    levels_note=(
+        "noisy-counts counts records that agree in all released columns, so the groups of its "
+        "release differ from these. Levels chosen by looking at this page reveal information about "
+        "the table, and no budget pays for that."
+    ),
 )
 
 KDGS_ENTRY = Entry(
