@@ -240,8 +240,9 @@ def _shares(information: float, kept: float) -> str:
 
 
 INSTEAD = (
-    "shoal.release",
+    "noisy counts, tree",
     "noisy counts, tree to medium",
+    "noisy counts, search",
     "shoal.release, truthful",
     "SafePub",
     "synthetic data (MST)",
