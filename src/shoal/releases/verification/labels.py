@@ -166,9 +166,9 @@ def is_ordered(released: ReleasedTables) -> bool:
 def _ordered_codes(released: ReleasedTables, column: ClaimedColumn) -> npt.NDArray[np.int64]:
     """The values of a column by their places in its hierarchy, or else in their own order."""
     codes = released.table.records([column.name])[0].codes.astype(np.int64)
-    if column.name in released.refined_trees and released.table.rows:
-        tree = released.refined_trees[column.name]
-        return np.array(_places_of_any_level(released, column.name, tree), dtype=np.int64)[codes]
+    refined = released.refined_trees.get(column.name)
+    if refined is not None and released.table.rows:
+        return np.array(_places_of_any_level(released, column.name, refined), dtype=np.int64)[codes]
     tree = released.level_trees.get(column.name)
     if tree is None or not released.table.rows:
         return codes
