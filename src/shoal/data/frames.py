@@ -8,6 +8,7 @@ import datetime as dt
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from typing import Any, Protocol
@@ -21,6 +22,7 @@ from shoal.data.kinds import Key, Kind
 from shoal.errors import ForkError
 
 __all__ = [
+    "CountedRows",
     "Library",
     "comparable",
     "guessed",
@@ -40,6 +42,33 @@ _AT_ONCE = 1 << 20
 _MISFITS = (ValueError, TypeError, OverflowError, KeyError, ArithmeticError)
 # Seconds for Polars to sort two numbers.
 _PATIENCE = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class CountedRows:
+    """The different rows of a dataframe, and how often each is there.
+
+    So a table that repeats few rows many times can be held and written.
+    """
+
+    frame: Any
+    count: npt.NDArray[np.int64]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns the repeated rows have."""
+        return int(self.count.sum()), int(self.frame.shape[1])
+
+    def repeated(self) -> Any:
+        """The dataframe with every row as often as it is there."""
+        frame = nw.from_native(self.frame, eager_only=True)
+        own = library(frame)
+        assert own is not None  # it was made by one of the three
+        rows = np.repeat(np.arange(len(self.count)), self.count)
+        repeated = {}
+        for column in frame.iter_columns():
+            repeated[column.name] = own.take(column.to_native(), rows)
+        return own.frame(repeated)
 
 
 def require_threads() -> None:
