@@ -108,7 +108,7 @@ def test_counted_rows_are_repeated_in_their_order_and_type(maker: str, name: str
     values, _ = COLUMNS[name]
     _, series = column(maker, values)
     count = np.arange(len(values))
-    counted = frames.CountedRows(MAKERS[maker](values), count)
+    counted = frames.RowsWithCounts(MAKERS[maker](values), count)
     repeated = nw.from_native(counted.repeated(), eager_only=True)
     assert repeated.shape == counted.shape
     assert repeated["v"].dtype == series.dtype

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.chance import Chance, Seeded
-from shoal.data.frames import CountedRows
+from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
@@ -348,10 +348,10 @@ def test_verify_and_the_models_agree_on_every_group(
 def test_rows_are_repeated_only_for_who_asks_for_the_table(tmp_path: Path) -> None:
     paper = release(people()).certificate
     different = pl.DataFrame({"sex": ["female", "male"]})
-    made = Release(CountedRows(different, np.array([3, 2])), paper).with_certificate(paper)
+    made = Release(RowsWithCounts(different, np.array([3, 2])), paper).with_certificate(paper)
     path = made.write(tmp_path / "out")
     assert "5 rows × 1 columns" in repr(made)
-    assert isinstance(made.rows, CountedRows)
+    assert isinstance(made.rows, RowsWithCounts)
     shown = made.table
     assert shown["sex"].to_list() == ["female"] * 3 + ["male"] * 2
     assert pl.read_csv(path).equals(shown)

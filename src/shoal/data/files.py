@@ -25,7 +25,7 @@ from shoal.data.csv_files import (
     write_csv,
 )
 from shoal.data.disk import reading, replacing, unreadable
-from shoal.data.frames import CountedRows
+from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.parquet import CELL, unpacked_size
@@ -135,7 +135,7 @@ def write(
 
 
 def serialise(frame: Any, file: IO[bytes], format: Format, *, neutralise: bool = False) -> None:
-    """Write a dataframe (a `Table`, or `CountedRows`) into a file that is open."""
+    """Write a dataframe (a `Table`, or `RowsWithCounts`) into a file that is open."""
     if format not in FORMATS.values():
         raise ParameterError(
             "is unknown",
@@ -149,7 +149,7 @@ def serialise(frame: Any, file: IO[bytes], format: Format, *, neutralise: bool =
             "`neutralise` is for 'csv'",
         )
     count = None
-    if isinstance(frame, CountedRows):
+    if isinstance(frame, RowsWithCounts):
         count = frame.count if format == "csv" else None
         frame = frame.frame if format == "csv" else frame.repeated()
     data = _as_polars(frame)
@@ -174,7 +174,7 @@ def formulas(frame: Any) -> list[str]:
     >>> formulas(people)
     ['note']
     """
-    different = frame.frame if isinstance(frame, CountedRows) else frame
+    different = frame.frame if isinstance(frame, RowsWithCounts) else frame
     return spreadsheets.columns_with_formulas(_as_polars(different))
 
 

@@ -22,8 +22,8 @@ from shoal.data.kinds import Key, Kind
 from shoal.errors import ForkError
 
 __all__ = [
-    "CountedRows",
     "Library",
+    "RowsWithCounts",
     "comparable",
     "guessed",
     "kind_of",
@@ -45,7 +45,7 @@ _PATIENCE = 10.0
 
 
 @dataclass(frozen=True, eq=False)
-class CountedRows:
+class RowsWithCounts:
     """The different rows of a dataframe, and how often each is there.
 
     So a table that repeats few rows many times can be held and written.

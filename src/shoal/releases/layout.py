@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from shoal.arguments import require_one_of
 from shoal.counts import Codes, Counts, group
-from shoal.data.frames import CountedRows
+from shoal.data.frames import RowsWithCounts
 from shoal.data.kinds import Key
 from shoal.data.sources import Suppressed
 from shoal.data.tables import Table
@@ -89,7 +89,7 @@ def lay_out(
     if counts:
         columns[COUNT] = (None, laid.count)
         return table.like(columns)
-    return CountedRows(table.like(columns), laid.count)
+    return RowsWithCounts(table.like(columns), laid.count)
 
 
 def released(table: Table) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from shoal.arguments import typed
 from shoal.data.disk import placing, reading, refuse_inputs_in
-from shoal.data.frames import CountedRows
+from shoal.data.frames import RowsWithCounts
 from shoal.errors import FileError, ShoalError
 from shoal.releases.certificate import Certificate
 from shoal.releases.facts import Entered, Facts
@@ -45,7 +45,7 @@ class _ReleasedTable:
         if release is None:
             return self
         rows = vars(release)["table"]
-        if isinstance(rows, CountedRows):
+        if isinstance(rows, RowsWithCounts):
             rows = rows.repeated()
             self.__set__(release, rows)
         return rows
@@ -59,7 +59,7 @@ class _ReleasedTable:
 class Release:
     """A released table with its certificate, and what only the owner should see.
 
-    table: a dataframe of the kind that came in; methods may give it as `CountedRows`
+    table: a dataframe of the kind that came in; methods may give it as `RowsWithCounts`
     facts: what the method learnt about the input on its way; never written
     further: the other tables that some methods release, by their names
     entry: where a ledger has this release; never written
@@ -73,7 +73,7 @@ class Release:
 
     @property
     def rows(self) -> Any:
-        """The table as it is held: a dataframe, or `CountedRows` until somebody asks for it."""
+        """The table as it is held: a dataframe, or `RowsWithCounts` until somebody asks for it."""
         return vars(self)["table"]
 
     def with_certificate(self, certificate: Certificate) -> "Release":
