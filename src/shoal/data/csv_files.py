@@ -54,7 +54,8 @@ _MARKUP = re.compile(
 """How JSON and XML begin, whose first line would be shown as names of columns."""
 
 _BETWEEN = r"(?:[,;\t|\r\n]|\Z)"
-_APOSTROPHES = re.compile(rf"(?:(?<=[,;\t|\r\n])|(?<!.))'(?:[^']|'')*'(?={_BETWEEN})", re.DOTALL)
+# It begins with the apostrophe, which is found faster than what may stand before it.
+_APOSTROPHES = re.compile(rf"'(?:(?<=[,;\t|\r\n]')|(?<!.'))(?:[^']|'')*'(?={_BETWEEN})", re.DOTALL)
 
 Source = Path | bytes
 """The file itself where it is UTF-8, else its content as such."""
