@@ -2,8 +2,9 @@
 
 Each command has a module of its name, except that `buckets` has `shoal count`, and `audit` also
 has `shoal serve`. `app` puts them together and turns errors into exit codes. `options` and
-`bundles` have what their options share, `terminal` prints. A command imports the rooms it needs
-inside its function, and only the command that is typed is loaded, so that it starts quickly.
+`bundles` have what their options share, `terminal` prints, `processor` is about numpy's speed. A
+command imports the rooms it needs inside its function, and only the command that is typed is
+loaded, so that it starts quickly.
 """
 
 import gc
@@ -17,8 +18,10 @@ def main() -> None:
     """The `shoal` command."""
     # Commands make many objects that stay, and hardly any cycles: look for these less often.
     gc.set_threshold(100_000, 50, 50)
+    from shoal.cli.processor import sort_quickly
     from shoal.cli.terminal import prepare
 
+    sort_quickly()
     prepare()
     # These stop a command as Ctrl-C does, so that it cleans up. One that is ignored stays ignored:
     # nohup ignores SIGHUP, which Windows does not have.
