@@ -39,6 +39,8 @@ CodedValues = tuple[Ints, list[object]]
 
 # Texts that are coded together where there are many rows: memory for four bytes each is small.
 _AT_ONCE = 1 << 20
+# Places up to which a list of them costs nearly nothing.
+_FEW = 10_000
 _MISFITS = (ValueError, TypeError, OverflowError, KeyError, ArithmeticError)
 # Seconds for Polars to sort two numbers.
 _PATIENCE = 10.0
@@ -461,7 +463,7 @@ class _Polars:
     def only(self, series: Any, places: Ints) -> Any:
         import polars as pl
 
-        kept = series[places]
+        kept = self.take(series, places)
         dtype = series.dtype
         if isinstance(dtype, pl.Enum):
             names = set(kept.cast(pl.String))
@@ -482,8 +484,9 @@ class _Polars:
         }[kind]
 
     def take(self, series: Any, codes: Ints) -> Any:
-        # By `gather`, Polars would plan and run a query.
-        return series[codes]
+        # For an array, Polars loads numpy.ma, which takes longer than taking few values. By
+        # `gather` it would plan and run a query.
+        return series[codes.tolist() if len(codes) < _FEW else codes]
 
     def frame(self, columns: Mapping[str, Any]) -> Any:
         import polars as pl
