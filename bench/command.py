@@ -74,11 +74,8 @@ class Used:
 def run(command: Sequence[str], bytecode: Path) -> Used:
     """Run a command that must succeed, with the modules compiled, as those of a package are."""
     paths = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(paths),
-        "PYTHONPYCACHEPREFIX": str(bytecode),
-    }
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    environment.setdefault("PYTHONPYCACHEPREFIX", str(bytecode))
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(
         [sys.executable, "-S", "-c", STARTING, *command],

@@ -1,18 +1,31 @@
 """The benchmarks still run: every measurement once, on a small table. Figures are not tested."""
 
 import importlib
+import os
 import subprocess
 import sys
 import venv
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import shoal
 from bench import __main__ as everything
-from bench import buckets, coincident, columns, kept, left, personal, safepub, sources, work
+from bench import (
+    buckets,
+    coincident,
+    columns,
+    command,
+    kept,
+    left,
+    personal,
+    safepub,
+    sources,
+    work,
+)
 from bench.__main__ import Printed
 from bench.measure import best, peak
 from bench.sources import Source, adult, large, wide
@@ -49,6 +62,24 @@ def test_peak_memory_is_that_of_a_fresh_process(small: Source) -> None:
     held = bytearray(400_000_000)  # what this process holds must not count
     assert 20 < peak("assess", small) < 400
     del held
+
+
+@pytest.mark.skipif(not hasattr(os, "wait4"), reason="the system does not count for a process")
+def test_whole_commands_are_measured_beside_a_process_that_copies_the_file(small: Source) -> None:
+    printed = command.whole([small], repeats=1)
+    rows: dict[object, dict[str, Any]] = {}
+    for row in printed.rows:
+        rows[row[1]] = dict(zip(printed.head, row, strict=True))
+    assert rows[command.COPY]["E"] == 1
+    assert {command.RELEASE, command.ASSESS} <= rows.keys()
+    for figures in rows.values():
+        assert 0.01 < figures["CPU seconds"] < 100
+        assert 10 < figures["MB"] < 1000
+
+
+def test_a_command_that_fails_is_not_measured(tmp_path: Path) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        command.run([sys.executable, "-c", "raise SystemExit(2)"], tmp_path)
 
 
 def test_the_best_of_several_gets_fresh_things_every_time() -> None:
