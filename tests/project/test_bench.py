@@ -30,6 +30,7 @@ from bench.__main__ import Printed
 from bench.measure import best, peak
 from bench.sources import Source, adult, large, wide
 from shoal import NoisyCounts, SafePub, demo
+from tests.cli.shell import run
 from tests.conftest import ROOT
 
 
@@ -65,16 +66,32 @@ def test_peak_memory_is_that_of_a_fresh_process(small: Source) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "wait4"), reason="the system does not count for a process")
-def test_whole_commands_are_measured_beside_a_process_that_copies_the_file(small: Source) -> None:
+def test_whole_commands_are_measured_in_what_the_copy_takes(
+    small: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = bytearray(400_000_000)  # what this process holds must not count
+    python = [sys.executable, "-S", "-c"]
+    given = {
+        command.COPY: [*python, "pass"],
+        command.RELEASE: [*python, "held = b'x' * 100_000_000; sum(range(5_000_000))"],
+    }
+    monkeypatch.setattr(command, "commands", lambda source, folder: given)
     printed = command.whole([small], repeats=1)
-    rows: dict[object, dict[str, Any]] = {}
-    for row in printed.rows:
-        rows[row[1]] = dict(zip(printed.head, row, strict=True))
-    assert rows[command.COPY]["E"] == 1
-    assert {command.RELEASE, command.ASSESS} <= rows.keys()
-    for figures in rows.values():
-        assert 0.01 < figures["CPU seconds"] < 100
-        assert 10 < figures["MB"] < 1000
+    rows: list[dict[str, Any]] = [dict(zip(printed.head, row, strict=True)) for row in printed.rows]
+    copy, release = rows
+    assert copy["E"] == copy["CPU, E"] == copy["MB, E"] == 1
+    assert release["CPU, E"] > 1
+    assert copy["MB"] < 50 < release["MB"] < 200
+    del held
+
+
+def test_the_commands_that_are_measured_run(small: Source, tmp_path: Path) -> None:
+    given = command.commands(small, tmp_path)
+    for what in (command.RELEASE, command.ASSESS):
+        words = [*given[what]]
+        result = run(*words[3:])  # after Python itself
+        assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "release.csv").exists()
 
 
 def test_a_command_that_fails_is_not_measured(tmp_path: Path) -> None:
