@@ -1,4 +1,4 @@
-"""Where numpy would sort slowly it is told to sort otherwise, and nowhere else."""
+"""Where numpy would be slow it is told to do otherwise, and nowhere else."""
 
 import os
 import subprocess
@@ -75,3 +75,23 @@ def test_numpy_takes_what_it_is_told_without_a_warning() -> None:
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert (done.stdout, done.stderr) == ("[1 2]\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "told"),
+    [
+        (["release", "recipe.toml"], None, "1"),
+        (["audit", "ask"], None, None),
+        ([], None, None),
+        (["release"], "2", "2"),
+    ],
+)
+def test_only_commands_that_count_do_without_threads_for_matrices(
+    words: list[str], given: str | None, told: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = "OPENBLAS_NUM_THREADS"
+    monkeypatch.setenv(threads, given or "")
+    if given is None:
+        del os.environ[threads]
+    processor.start_quickly(words)
+    assert os.environ.get(threads) == told

@@ -18,10 +18,11 @@ def main() -> None:
     """The `shoal` command."""
     # Commands make many objects that stay, and hardly any cycles: look for these less often.
     gc.set_threshold(100_000, 50, 50)
-    from shoal.cli.processor import sort_quickly
+    from shoal.cli.processor import sort_quickly, start_quickly
     from shoal.cli.terminal import prepare
 
     sort_quickly()
+    start_quickly(sys.argv[1:])
     prepare()
     # These stop a command as Ctrl-C does, so that it cleans up. One that is ignored stays ignored:
     # nohup ignores SIGHUP, which Windows does not have.

@@ -1,15 +1,21 @@
-"""How numpy sorts on this processor, which has to be said before numpy is loaded.
+"""How numpy uses the processor, which has to be said before numpy is loaded.
 
 Uses nothing; `main` asks for it. Counting rows and finding optima is sorting, for the most part. On
 AMD's Zen 4, numpy's sorting by AVX-512 takes five times as long as by AVX2, since one instruction
-of it is slow there (numpy/x86-simd-sort#6); Zen 5 has mended that.
+of it is slow there (numpy/x86-simd-sort#6); Zen 5 has mended that. And numpy starts threads for
+products of matrices, which takes as long as the rest of loading it.
 """
 
 import os
 import re
 import sys
 
-__all__ = ["sort_quickly"]
+__all__ = ["sort_quickly", "start_quickly"]
+
+_COUNTING = ("assess", "preview", "recipe", "release", "verify")
+"""Commands that count, and multiply no large matrices."""
+
+_THREADS = "OPENBLAS_NUM_THREADS"
 
 _CPUINFO = "/proc/cpuinfo"
 _FIRST = 8192  # bytes, enough for the first of many processors
@@ -25,6 +31,12 @@ def sort_quickly() -> None:
     decided = {"NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES"} & set(os.environ)
     if "numpy" not in sys.modules and not decided and _is_slow(_description()):
         os.environ["NPY_DISABLE_CPU_FEATURES"] = "X86_V4"
+
+
+def start_quickly(words: list[str]) -> None:
+    """Let numpy start no threads where the command that is typed would not use them."""
+    if words and words[0] in _COUNTING:
+        os.environ.setdefault(_THREADS, "1")
 
 
 def _description() -> str:
