@@ -105,8 +105,10 @@ def group(
         columns, sizes = _group_wide(codes, cards, count)
     else:
         key = _keys(codes, cards, cells)
+        del codes  # and the key below: they are as long as the table, and memory is highest here
         few = cells <= _DENSE * len(key)
         distinct, sizes = _dense(key, count, cells) if few else _sorted(key, count)
+        del key
         columns = _codes(distinct, cards)
     return Counts(tuple(names), tuple(columns), tuple(cards), sizes.astype(np.int64, copy=False))
 
@@ -125,7 +127,10 @@ def _sorted(key: Keys, count: npt.NDArray[np.int64] | None) -> tuple[Keys, npt.N
     if count is None:
         key.sort()
         last = last_of_runs(key)
-        return key[last], np.diff(last, prepend=-1)
+        sizes = np.empty_like(last)
+        sizes[:1] = last[:1] + 1
+        np.subtract(last[1:], last[:-1], out=sizes[1:])
+        return key[last], sizes
     order = np.argsort(key, kind="stable")
     key = key[order]
     last = last_of_runs(key)
@@ -203,7 +208,8 @@ def _codes(key: Keys, cards: Sequence[int]) -> list[Codes]:
     for columns in reversed(packs_of(cards)):
         size = prod(max(cards[j], 1) for j in columns)
         rest = key // size
-        place = key - rest * size
+        place = rest * size
+        np.subtract(key, place, out=place)
         key = rest
         if size > PACK:  # only a column that stands alone has that many values
             codes.append(place.astype(smallest(cards[columns[0]])))
