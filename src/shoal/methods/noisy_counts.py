@@ -18,7 +18,7 @@ from shoal.arguments import keep, typed
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.data.hierarchy.tree import Hierarchy
-from shoal.data.schema import Role, Schema
+from shoal.data.schema import Schema
 from shoal.data.tables import Table
 from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed
 from shoal.exact.epsilon import Epsilon
