@@ -74,7 +74,7 @@ _FAR = 4
 """How many tables a group would have to be as large as for its β not to be looked at."""
 
 _FACTORIALS = 1 << 10
-"""Numbers below have exact factorials; those of others are too long to multiply."""
+"""Below this many, ways and factorials are computed exactly; others are too long to multiply."""
 
 _LARGEST_SUM = 1 << 17
 """Bits of the largest integers worth adding up to decide one borderline case."""
@@ -392,7 +392,7 @@ def _log_ways(n: int, j: int) -> tuple[float, ...]:
     Each has a relative error of a few roundings. They are apart, so that a margin by their sizes
     covers what cancels.
     """
-    if n < _FACTORIALS:
+    if min(j, n - j) < _FACTORIALS:
         return (log(comb(n, j)),)
     return *_log_factorial(n, 1), *_log_factorial(j, -1), *_log_factorial(n - j, -1)
 
