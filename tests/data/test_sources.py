@@ -29,7 +29,7 @@ from shoal.data.sources import (
     Rewritten,
     Source,
     Suppressed,
-    first_rows,
+    bounded_rows,
 )
 from shoal.data.tables import Table
 from shoal.errors import ColumnError
@@ -108,12 +108,18 @@ class Listed:
             np.array([rows[row] for row in ordered], dtype=np.int64),
         )
 
-    def bounded(self, unit: Reading, rows: int, chance: Chance) -> Source:
-        codes = np.array(self._codes(Recoded(unit, None, self.rows)), dtype=np.int64)
-        chosen = first_rows(codes, rows, chance)
-        if len(chosen) == self.rows:
-            return self
-        return Listed([self._records[place] for place in chosen.tolist()], self._types)
+    def bounded(
+        self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
+    ) -> Source:
+        people, *others = (
+            np.array(self._codes(Recoded(column, None, self.rows)), dtype=np.uint64)
+            for column in (unit, *columns)
+        )
+        once = np.ones(self.rows, dtype=np.int64)
+        kept = bounded_rows(people, others, once, rows, chance)
+        return Listed(
+            [self._records[place] for place in np.flatnonzero(kept).tolist()], self._types
+        )
 
     def write_back(
         self,

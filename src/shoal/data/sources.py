@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts import Codes, Counts, group, smallest
+from shoal.counts import Codes, Counts, group, last_of_runs, row_keys, smallest
 from shoal.data import frames
 from shoal.data.kinds import Key, Kind
 from shoal.data.names import like_a_record
@@ -27,6 +27,7 @@ from shoal.errors import ColumnError, listed, plural
 from shoal.zones import OWNER_ONLY, owner_only
 
 __all__ = [
+    "DRAWN_TOGETHER",
     "Column",
     "Keep",
     "Laid",
@@ -36,7 +37,8 @@ __all__ = [
     "Rewritten",
     "Source",
     "Suppressed",
-    "first_rows",
+    "bounded_rows",
+    "chosen_rows",
 ]
 
 Suppressed = Literal["drop", "star"]
@@ -48,6 +50,10 @@ Keep = Callable[[Sequence[Codes]], npt.NDArray[np.bool_]]
 Laid = Mapping[str, tuple[Sequence[Key | None] | None, npt.NDArray[Any]]]
 """Columns by name: row i of a column has the value `values[codes[i]]` of its (values, codes)."""
 
+Ints = npt.NDArray[np.int64]
+
+DRAWN_TOGETHER = 1 << 16
+"""People whose rows are drawn together: other numbers would make other draws of the same chance."""
 _LOOKED_AT = 10_000
 """Rows in which the name of a column is looked for, to see whether it is a value."""
 _SIDE_BY_SIDE = 20_000
@@ -130,10 +136,12 @@ class Source(Protocol):
         """The distinct rows of some columns, and how often each occurs."""
         ...
 
-    def bounded(self, unit: Reading, rows: int, chance: Chance) -> "Source":
-        """The source with at most `rows` rows of each person.
+    def bounded(
+        self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
+    ) -> "Source":
+        """The source with at most `rows` rows of each person, for questions about `columns`.
 
-        They are chosen uniformly, and independently between people.
+        They are chosen uniformly, and independently between people: see `bounded_rows`.
         """
         ...
 
@@ -259,12 +267,16 @@ class Memory:
         cards = [recoded.card for recoded in columns]
         return group(names, self._recoded(columns), cards)
 
-    def bounded(self, unit: Reading, rows: int, chance: Chance) -> "Memory":
-        [people] = self.columns([unit])
-        chosen = first_rows(people.codes, rows, chance)
-        if len(chosen) == self.rows:
+    def bounded(
+        self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
+    ) -> "Memory":
+        [people, *others] = self.columns([unit, *columns])
+        once = np.ones(self.rows, dtype=np.int64)
+        codes = [column.codes for column in others]
+        kept = bounded_rows(people.codes, codes, once, rows, chance)
+        if kept.all():
             return self
-        return Memory(self.frame[chosen])
+        return Memory(self.frame[np.flatnonzero(kept)])
 
     def write_back(
         self,
@@ -398,18 +410,35 @@ def _column(column: Reading, codes: npt.NDArray[Any], values: list[object]) -> C
     return Column(column.name, column.kind, tuple(ordered), recoded)
 
 
-def first_rows(people: npt.NDArray[Any], rows: int, chance: Chance) -> npt.NDArray[np.intp]:
-    """At most `rows` rows of each person: a uniform choice, independent between people."""
-    order = chance.permutation(len(people))
-    order = order[np.argsort(people[order], kind="stable")]
-    sorted_people = people[order]
-    first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = sorted_people[1:] != sorted_people[:-1]
-    starts = np.flatnonzero(first)
-    rows_of_each = np.diff(starts, append=len(order))
-    # The place of every row among those of the same person.
-    place = np.arange(len(order)) - np.repeat(starts, rows_of_each)
-    return np.sort(order[place < rows])
+def bounded_rows(
+    people: Codes, columns: Sequence[Codes], count: Ints, rows: int, chance: Chance
+) -> Ints:
+    """How often each row is kept if every person keeps at most `rows` of theirs.
+
+    Row i is one of `people[i]`, has the code `column[i]` in each of the columns, and occurs
+    `count[i]` times. Rows are drawn in the order of these codes, so that the same chance draws the
+    same rows whatever their order and wherever they are.
+    """
+    coded = [people, *columns]
+    cards = [int(codes.max(initial=0)) + 1 for codes in coded]
+    order = np.argsort(row_keys(coded, cards), kind="stable")
+    each = np.repeat(order, count[order])
+    kept = chosen_rows(people[each], rows, chance)
+    return np.bincount(each[kept], minlength=len(people))
+
+
+def chosen_rows(people: Codes, rows: int, chance: Chance) -> npt.NDArray[np.bool_]:
+    """Which rows are kept, at most `rows` of each person, where those of one are neighbours.
+
+    The choice is uniform, and independent between people.
+    """
+    sizes = np.diff(last_of_runs(people), prepend=-1)
+    # As many people at a time, so that a source whose rows come in parts can draw alike.
+    parts = [
+        chance.choices(sizes[start : start + DRAWN_TOGETHER], rows)
+        for start in range(0, len(sizes), DRAWN_TOGETHER)
+    ]
+    return np.concatenate([np.empty(0, dtype=np.bool_), *parts])
 
 
 def _wrapped(frame: Any) -> "nw.DataFrame[Any]":

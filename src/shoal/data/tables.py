@@ -286,7 +286,8 @@ class Table:
         Its columns keep their types, whatever the rows drawn would suggest.
         """
         self.require_people(unit)
-        source = self.source.bounded(self._reading(unit), rows, chance)
+        columns = [self._reading(name) for name in self.released if name in self.roles]
+        source = self.source.bounded(self._reading(unit), columns, rows, chance)
         if source is self.source:
             return self
         types = {name: self.kind(name) for name in self.names}

@@ -219,7 +219,9 @@ class CountedRows:
         cards = [column.card for column in columns]
         return group(names, codes, cards, self.counted.count)
 
-    def bounded(self, unit: Reading, rows: int, chance: Chance) -> "CountedRows":
+    def bounded(
+        self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
+    ) -> "CountedRows":
         raise InternalError("the rows of a made-up table are nobody's")
 
     def write_back(
