@@ -3,8 +3,8 @@
 The only work at the size of the data is done here, in three verbs: the distinct `values` of a
 column, the `count` of distinct rows of some columns (after `bounded`, of a limited number of rows
 of each person), and `write_back`, which releases single records by a map from old values to new
-ones. Everything after that is small. `Memory` is the source of a dataframe. Uses `counts`, `chance`
-and `frames`; only `Table` uses it.
+ones. Everything after that is small. `Memory` is the source of a dataframe; `distant` has the
+others. Uses `counts`, `chance` and `frames`; `Table` and the other sources use it.
 """
 
 import os
@@ -39,6 +39,9 @@ __all__ = [
     "Suppressed",
     "bounded_rows",
     "chosen_rows",
+    "is_distant",
+    "kinds_of",
+    "rewritten_rows",
 ]
 
 Suppressed = Literal["drop", "star"]
@@ -103,6 +106,10 @@ class Source(Protocol):
 
     @property
     def rows(self) -> int: ...
+
+    def together(self, names: Sequence[str]) -> "Source":
+        """The same source, which is told the columns that it will mostly be asked for together."""
+        ...
 
     def describe(self) -> str:
         """Which columns there are, for an error; no name that may be a value."""
@@ -210,6 +217,9 @@ class Memory:
     def rows(self) -> int:
         return len(self.frame)
 
+    def together(self, names: Sequence[str]) -> "Memory":
+        return self
+
     def describe(self) -> str:
         number = plural(len(self.names), "column")
         # Without rows, the names may be the only record of a file.
@@ -262,10 +272,21 @@ class Memory:
             self._code(new)
         return [self._coded[column] for column in columns]
 
+    def recoded(self, columns: Sequence[Recoded]) -> list[Codes]:
+        """The codes of recoded columns, in the order of the rows."""
+        coded = self.columns([recoded.column for recoded in columns])
+        codes = []
+        for recoded, column in zip(columns, coded, strict=True):
+            if recoded.codes is None:
+                codes.append(column.codes)
+            else:
+                codes.append(recoded.codes[column.codes])
+        return codes
+
     def count(self, columns: Sequence[Recoded]) -> Counts:
         names = [recoded.column.name for recoded in columns]
         cards = [recoded.card for recoded in columns]
-        return group(names, self._recoded(columns), cards)
+        return group(names, self.recoded(columns), cards)
 
     def bounded(
         self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
@@ -284,27 +305,8 @@ class Memory:
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
     ) -> Any:
-        codes = self._recoded([written.column for written in columns])
-        stars = {place: c.star for place, c in enumerate(columns) if c.star is not None}
-        if keep is not None:
-            kept = keep([codes[place] for place in stars])
-            if suppressed == "drop":
-                codes = [column[kept] for column in codes]
-            else:
-                for place, star in stars.items():
-                    starred = np.where(kept, codes[place].astype(np.int64), star)
-                    codes[place] = starred.astype(np.uint64)
-
-        # Equal rows are counted and written together, so that their order reveals nothing.
-        readings = [written.column.column for written in columns]
-        names = [reading.name for reading in readings]
-        cards = [max(len(written.values), 1) for written in columns]
-        rows = group(names, codes, cards)
-        laid = {}
-        for written, distinct in zip(columns, rows.codes, strict=True):
-            name = written.column.column.name
-            laid[name] = written.values, np.repeat(distinct, rows.count)
-        return self.make(laid, {reading.name: reading.kind for reading in readings})
+        codes = self.recoded([written.column for written in columns])
+        return self.make(rewritten_rows(columns, codes, keep, suppressed), kinds_of(columns))
 
     def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> Any:
         lengths = {len(codes) for _, codes in columns.values()}
@@ -337,16 +339,6 @@ class Memory:
         library = frames.library(self.frame)
         assert library is not None  # `of` takes no other dataframe
         return library
-
-    def _recoded(self, columns: Sequence[Recoded]) -> list[Codes]:
-        coded = self.columns([recoded.column for recoded in columns])
-        codes = []
-        for recoded, column in zip(columns, coded, strict=True):
-            if recoded.codes is None:
-                codes.append(column.codes)
-            else:
-                codes.append(recoded.codes[column.codes])
-        return codes
 
     def _code(self, columns: Sequence[Reading]) -> None:
         """Code columns side by side, since the libraries free Python's lock."""
@@ -410,6 +402,45 @@ def _column(column: Reading, codes: npt.NDArray[Any], values: list[object]) -> C
     return Column(column.name, column.kind, tuple(ordered), recoded)
 
 
+def rewritten_rows(
+    columns: Sequence[Rewritten],
+    codes: Sequence[Codes],
+    keep: Keep | None,
+    suppressed: Suppressed,
+    count: Ints | None = None,
+) -> Laid:
+    """The columns of records with rewritten values, in an order that the values alone decide.
+
+    The records have these codes in the recoded columns; with `count`, each stands for that many.
+    """
+    written = list(codes)
+    stars = {place: c.star for place, c in enumerate(columns) if c.star is not None}
+    if keep is not None:
+        kept = keep([written[place] for place in stars])
+        if suppressed == "drop":
+            written = [column[kept] for column in written]
+            count = None if count is None else count[kept]
+        else:
+            for place, star in stars.items():
+                starred = np.where(kept, written[place].astype(np.int64), star)
+                written[place] = starred.astype(np.uint64)
+
+    # Equal rows are counted and written together, so that their order reveals nothing.
+    names = [column.column.column.name for column in columns]
+    cards = [max(len(column.values), 1) for column in columns]
+    rows = group(names, written, cards, count)
+    laid = {}
+    for column, name, distinct in zip(columns, names, rows.codes, strict=True):
+        laid[name] = column.values, np.repeat(distinct, rows.count)
+    return laid
+
+
+def kinds_of(columns: Sequence[Rewritten]) -> dict[str, Kind]:
+    """The types of released columns, by their names."""
+    readings = [written.column.column for written in columns]
+    return {reading.name: reading.kind for reading in readings}
+
+
 def bounded_rows(
     people: Codes, columns: Sequence[Codes], count: Ints, rows: int, chance: Chance
 ) -> Ints:
@@ -441,6 +472,15 @@ def chosen_rows(people: Codes, rows: int, chance: Chance) -> npt.NDArray[np.bool
     return np.concatenate([np.empty(0, dtype=np.bool_), *parts])
 
 
+def is_distant(frame: Any) -> bool:
+    """Whether the rows of a dataframe are not in memory: it is lazy, or a database's."""
+    try:
+        return isinstance(nw.from_native(frame, pass_through=True), nw.LazyFrame)
+    except nw.exceptions.NarwhalsError:
+        # Of a dataframe in memory, which `Memory.of` refuses.
+        return False
+
+
 def _wrapped(frame: Any) -> "nw.DataFrame[Any]":
     """A native dataframe in the form that is the same for all libraries."""
     try:
@@ -451,10 +491,6 @@ def _wrapped(frame: Any) -> "nw.DataFrame[Any]":
         repeated = sorted(set(twice))
         raise ColumnError(f"two columns are called {listed(repeated)}", "rename one") from None
     except TypeError:
-        if hasattr(frame, "collect"):
-            raise ColumnError(
-                "this dataframe is lazy: nothing has been computed yet", "call .collect() first"
-            ) from None
         wrapped = None
     if wrapped is None or frames.library(wrapped) is None:
         is_path = isinstance(frame, str | os.PathLike)

@@ -22,7 +22,17 @@ from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Key, Kind
 from shoal.data.names import require_names
 from shoal.data.schema import Role, Schema
-from shoal.data.sources import Column, Keep, Laid, Memory, Reading, Recoded, Rewritten, Source
+from shoal.data.sources import (
+    Column,
+    Keep,
+    Laid,
+    Memory,
+    Reading,
+    Recoded,
+    Rewritten,
+    Source,
+    is_distant,
+)
 from shoal.data.sources import Suppressed as Suppressed
 from shoal.errors import ColumnError, HierarchyError, ParameterError, listed, plural
 from shoal.zones import OWNER_ONLY
@@ -416,7 +426,12 @@ class Table:
                         f"column {name!r} is both {roles[name].value} and {role.value}",
                         "give it one role",
                     )
-        return replace(self, roles=roles)
+        return replace(self, roles=roles, source=self._told(roles))
+
+    def _told(self, roles: Mapping[str, Role]) -> Source:
+        """The source, which is told what a release is made from: all but identifying columns."""
+        released = [name for name, role in roles.items() if role is not Role.IDENTIFYING]
+        return self.source.together(released)
 
 
 @typed
@@ -432,9 +447,10 @@ def table(  # noqa: PLR0913  keyword options
     missing: Missing = "category",
     rows_are_people: bool = False,
 ) -> Table:
-    """A `Table` from a pandas, Polars or Arrow dataframe.
+    """A `Table` from a pandas, Polars or Arrow dataframe, or from a Polars LazyFrame.
 
-    The dataframe is not copied: do not change it while you use the table. `rows_are_people` says
+    The dataframe is not copied: do not change it while you use the table. A lazy one is not read
+    into memory: its distinct rows are counted where they are. `rows_are_people` says
     that every row is a different person, even if an identifying column repeats.
 
     >>> import polars as pl
@@ -442,7 +458,7 @@ def table(  # noqa: PLR0913  keyword options
     >>> table(people, quasi=["age"], sensitive=["illness"])
     <owner only: shoal.Table of 2 rows × 2 columns>
     """
-    source = Memory.of(frame)
+    source = _source(frame)
     require_names(source.names)
     if missing not in ("category", "refuse"):
         raise ParameterError(
@@ -476,6 +492,22 @@ def table(  # noqa: PLR0913  keyword options
         identifying=identifying,
         insensitive=insensitive,
     )
+    if isinstance(source, Memory):
+        _require_memory(people)
+    return people
+
+
+def _source(frame: Any) -> Source:
+    """The source of a dataframe, whether its rows are in memory or not."""
+    if not is_distant(frame):
+        return Memory.of(frame)
+    from shoal.data.distant import Distant
+
+    return Distant.of(frame)
+
+
+def _require_memory(people: Table) -> None:
+    """Raise TooLargeError if the columns of a table in memory cannot be coded."""
     # A coded column takes at most four bytes per row; coding one takes sixteen more.
     bytes_per_row = 4 * len(people.roles) + 16
     free_memory.require(
@@ -483,4 +515,3 @@ def table(  # noqa: PLR0913  keyword options
         f"coding a table of {people.rows:,} rows",
         "use fewer columns, or a larger machine",
     )
-    return people

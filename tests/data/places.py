@@ -1,0 +1,128 @@
+"""The places where rows may be, for tests that must come out the same wherever they are."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from shoal.data.distant import Distant
+from shoal.data.engines.sql import quoted
+from shoal.data.sources import Memory, Source
+from tests.postgres import Server
+
+__all__ = ["PLACES_OF_ROWS", "Place"]
+
+
+class Place:
+    """A place where rows may be."""
+
+    in_memory = False
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.folder = Path()
+
+    def open(self, request: pytest.FixtureRequest, folder: Path) -> None:
+        """Start what it needs; skip the test, with a reason, if that is not installed."""
+        self.folder = folder
+
+    def source(self, frame: pl.DataFrame) -> Source:
+        """The source of the same rows in this place."""
+        raise NotImplementedError
+
+
+class InMemory(Place):
+    in_memory = True
+
+    def __init__(self, name: str, kind: Callable[[pl.DataFrame], Any]) -> None:
+        super().__init__(name)
+        self.kind = kind
+
+    def source(self, frame: pl.DataFrame) -> Source:
+        return Memory.of(self.kind(frame))
+
+
+class Lazy(Place):
+    def source(self, frame: pl.DataFrame) -> Source:
+        # In another order, and in several parts.
+        shuffled = frame.sample(fraction=1, shuffle=True, seed=1)
+        return Distant.of(pl.concat([shuffled[:50].lazy(), shuffled[50:].lazy()]))
+
+
+class DuckDb(Place):
+    def open(self, request: pytest.FixtureRequest, folder: Path) -> None:
+        self.duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
+
+    def source(self, frame: pl.DataFrame) -> Source:
+        connection = self.duckdb.connect()
+        return Distant.of(connection.from_arrow(frame.to_arrow()))
+
+
+class DuckDbFile(DuckDb):
+    def open(self, request: pytest.FixtureRequest, folder: Path) -> None:
+        super().open(request, folder)
+        self.folder = folder
+        self.numbers = count()
+
+    def source(self, frame: pl.DataFrame) -> Source:
+        from shoal.data.engines.duck import Duck
+
+        path = str(self.folder / f"{next(self.numbers)}.duckdb")
+        with self.duckdb.connect(path) as connection:
+            connection.register("arrow", frame.to_arrow())
+            connection.execute("CREATE TABLE people AS SELECT * FROM arrow")
+        return Distant(Duck.file(path, "people"))
+
+
+class SqliteFile(Place):
+    def open(self, request: pytest.FixtureRequest, folder: Path) -> None:
+        self.folder = folder
+        self.numbers = count()
+
+    def source(self, frame: pl.DataFrame) -> Source:
+        from shoal.data.engines.sqlite import SqliteRows
+
+        path = self.folder / f"{next(self.numbers)}.sqlite"
+        marks = ", ".join("?" for _ in frame.columns)
+        with closing(sqlite3.connect(path)) as connection:
+            names = ", ".join(f"{quoted(name)} COLLATE nocase" for name in frame.columns)
+            connection.execute(f"CREATE TABLE people ({names})")
+            connection.executemany(f"INSERT INTO people VALUES ({marks})", frame.rows())
+            connection.commit()
+        return Distant(SqliteRows(path, "SELECT * FROM people;"))
+
+
+class PostgreSql(Place):
+    def open(self, request: pytest.FixtureRequest, folder: Path) -> None:
+        pytest.importorskip("adbc_driver_postgresql", reason="its Arrow driver is not installed")
+        self.server: Server = request.getfixturevalue("server")
+        self.numbers = count()
+
+    def source(self, frame: pl.DataFrame) -> Source:
+        import adbc_driver_postgresql.dbapi as driver
+
+        from shoal.data.engines.postgres import PostgresRows
+
+        name = f"people{next(self.numbers)}"
+        with driver.connect(self.server.url("public")) as connection:
+            with connection.cursor() as cursor:
+                cursor.adbc_ingest(name, frame.to_arrow(), mode="create")
+            connection.commit()
+        return Distant(PostgresRows(self.server.url("public"), f"public.{name}"))
+
+
+PLACES_OF_ROWS: list[Place] = [
+    InMemory("polars", lambda frame: frame),
+    InMemory("arrow", lambda frame: frame.to_arrow()),
+    InMemory("pandas", lambda frame: frame.to_pandas(use_pyarrow_extension_array=True)),
+    Lazy("lazy polars"),
+    DuckDb("duckdb"),
+    DuckDbFile("duckdb file"),
+    SqliteFile("sqlite"),
+    PostgreSql("postgresql"),
+]

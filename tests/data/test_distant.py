@@ -1,0 +1,138 @@
+"""Rows that are not in memory: whatever counts them, everything comes out the same."""
+
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+import pytest
+
+import shoal
+from shoal.chance import Seeded
+from shoal.data.sources import Memory
+from shoal.data.tables import Table
+from shoal.methods.method import Method
+from tests.data.places import PLACES_OF_ROWS, Place
+from tests.data.test_sources import same, with_missing
+from tests.methods.examples import LONG_METHODS, METHODS, people, ratings, table
+
+
+@pytest.fixture(scope="module", params=PLACES_OF_ROWS, ids=lambda place: place.name)
+def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """Every place where rows may be, one after the other."""
+    made: Place = request.param
+    made.open(request, tmp_path_factory.mktemp(made.name))
+    return made
+
+
+def moved(given: Table, place: Place) -> Table:
+    """The same table, its rows somewhere else."""
+    frame = nw.to_native(given.frame)
+    source = place.source(frame)
+    assert place.in_memory is isinstance(source, Memory)
+    released = [name for name in given.released if name in given.roles]
+    return replace(given, source=source.together(released))
+
+
+@pytest.fixture(scope="module")
+def given(place: Place) -> Table:
+    return moved(with_missing(), place)
+
+
+@pytest.fixture(scope="module")
+def several(place: Place) -> Table:
+    """A table in which people have two rows or three."""
+    return moved(several_rows(), place)
+
+
+def several_rows() -> Table:
+    frame = nw.to_native(people().frame)
+    return table(pl.concat([frame, frame, frame[:40].with_columns(age=pl.col("age") // 2)]))
+
+
+_WRITTEN: dict[Any, dict[str, bytes]] = {}
+
+
+def written(method: Method, given: Table, folder: Path) -> dict[str, bytes]:
+    """The files of a release with seeded draws."""
+    method.release(given, Seeded(5)).write(folder)
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def expected(method: Method, given: Table, key: Any, folder: Path) -> dict[str, bytes]:
+    """The files of a release from memory, which are made once for all places."""
+    if key not in _WRITTEN:
+        _WRITTEN[key] = written(method, given, folder)
+    return _WRITTEN[key]
+
+
+def test_every_place_gives_the_very_same_counts(given: Table) -> None:
+    memory = with_missing()
+    assert memory.rows == given.rows
+    assert all(memory.kind(name) is given.kind(name) for name in memory.names)
+    assert all(memory.keys(name) == given.keys(name) for name in memory.names)
+    for names, levels in (
+        (memory.names, None),
+        (memory.names, {}),
+        (["age", "town"], {"age": 1, "town": 1}),
+        (["ill"], {}),
+    ):
+        assert same(memory.count(names, levels), given.count(names, levels))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_releases_the_same_bytes(name: str, given: Table, tmp_path: Path) -> None:
+    method = METHODS[name]
+    from_memory = expected(method, with_missing(), name, tmp_path / "memory")
+    assert written(method, given, tmp_path / "place") == from_memory
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_draws_the_same_rows_of_people(
+    name: str, several: Table, tmp_path: Path
+) -> None:
+    method = METHODS[name]
+    changed = {"unit": "name"}
+    if "definition" in {field.name for field in fields(method)}:  # type: ignore[arg-type]
+        changed["definition"] = "standard"
+    drawn: Method = replace(method, **changed)  # type: ignore[type-var]
+    from_memory = expected(drawn, several_rows(), (name, "unit"), tmp_path / "memory")
+    assert written(drawn, several, tmp_path / "place") == from_memory
+
+
+@pytest.mark.parametrize("name", LONG_METHODS)
+def test_items_of_people_are_the_same(name: str, place: Place, tmp_path: Path) -> None:
+    method = LONG_METHODS[name]
+    from_memory = expected(method, ratings(), name, tmp_path / "memory")
+    assert written(method, moved(ratings(), place), tmp_path / "place") == from_memory
+
+
+def test_risks_are_the_same(given: Table) -> None:
+    one, other = (
+        shoal.assess(each, details=True, fraction="1/10") for each in (with_missing(), given)
+    )
+    assert one.to_dict() == other.to_dict()
+
+
+@pytest.mark.parametrize("name", ["optimal starred", "safepub", "personal"])
+def test_a_release_is_judged_alike(name: str, given: Table) -> None:
+    made = METHODS[name].release(with_missing(), Seeded(5))
+    one, other = (shoal.judge(each, made, queries=20) for each in (with_missing(), given))
+    assert one.to_json() == other.to_json()
+
+
+def test_a_ledger_knows_the_same_data(given: Table, tmp_path: Path) -> None:
+    ledger = shoal.Ledger.create(tmp_path / "own.ledger", epsilon=2, delta="1/2")
+    method = shoal.SafePub("1/2", "1/8", ceiling={"age": 1})
+    noted = []
+    for each in (with_missing(), given):
+        entered = ledger.release(method, each).entry
+        assert entered is not None
+        noted.append(entered.other_data)
+    assert noted == [False, False]
+
+
+def test_a_release_is_verified(given: Table, tmp_path: Path) -> None:
+    path = METHODS["optimal"].release(given).write(tmp_path)
+    assert shoal.verify(tmp_path / "certificate.json", path) == []
