@@ -116,6 +116,18 @@ class PostgreSql(Place):
         return Distant(PostgresRows(self.server.url("public"), f"public.{name}"))
 
 
+class SparkLocal(Place):
+    def open(self, request: pytest.FixtureRequest, folder: Path) -> None:
+        self.folder = folder
+        self.numbers = count()
+        self.session = request.getfixturevalue("spark")
+
+    def source(self, frame: pl.DataFrame) -> Source:
+        path = self.folder / f"{next(self.numbers)}.parquet"
+        frame.write_parquet(path)
+        return Distant.of(self.session.read.parquet(str(path)))
+
+
 PLACES_OF_ROWS: list[Place] = [
     InMemory("polars", lambda frame: frame),
     InMemory("arrow", lambda frame: frame.to_arrow()),
@@ -125,4 +137,5 @@ PLACES_OF_ROWS: list[Place] = [
     DuckDbFile("duckdb file"),
     SqliteFile("sqlite"),
     PostgreSql("postgresql"),
+    SparkLocal("spark"),
 ]

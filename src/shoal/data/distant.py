@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import narwhals as nw
 import polars as pl
 
 from shoal.chance import Chance
@@ -145,10 +146,12 @@ class Distant:
     def _decided_by_values(self, name: str) -> bool:
         """Whether the type of a column is read off its values."""
         column = self.types.frame.get_column(name)
-        return self.types.guessed(name) or not frames.comparable_type(column)
+        return self.types.guessed(name) or column.dtype == nw.Unknown
 
     def _comparable(self, name: str) -> bool:
-        return frames.comparable_type(self.types.frame.get_column(name))
+        column = self.types.frame.get_column(name)
+        without_values = column.to_native().dtype == pl.Null
+        return without_values or frames.comparable_type(column)
 
     def _require_comparable(self, name: str) -> None:
         if not self._comparable(name):
@@ -184,6 +187,10 @@ def _engine_of(frame: Any) -> Engine:
         from shoal.data.engines.duck import Duck
 
         return Duck(frame)
+    if library == "pyspark":
+        from shoal.data.engines.spark import Spark
+
+        return Spark(frame)
     raise ColumnError(
         f"the rows of a {type(frame).__name__} cannot be counted where they are",
         "collect it into a Polars, pandas or Arrow dataframe",
