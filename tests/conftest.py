@@ -86,9 +86,7 @@ def server() -> Iterator[Server]:
 def spark() -> Iterator[Any]:
     """A Spark session, one for all tests of a process; skipped where there is none."""
     if shutil.which("java") is None:
-        pytest.skip(
-            "Spark needs Java, which is not installed (Debian: apt-get install default-jre-headless)"
-        )
+        pytest.skip("Java is not installed (Debian: apt-get install default-jre-headless)")
     with pytest.MonkeyPatch.context() as patched, warnings.catch_warnings():
         # Of newer versions of pandas, and of sockets that Spark leaves open.
         warnings.simplefilter("ignore")

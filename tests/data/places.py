@@ -10,8 +10,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+import shoal
 from shoal.data.distant import Distant
 from shoal.data.engines.sql import quoted
+from shoal.data.files import EngineName, Format
 from shoal.data.sources import Memory, Source
 from tests.postgres import Server
 
@@ -54,6 +56,35 @@ class Lazy(Place):
         return Distant.of(pl.concat([shuffled[:50].lazy(), shuffled[50:].lazy()]))
 
 
+class Streams(Place):
+    """Files in two parts that are streamed, or that Spark reads."""
+
+    engine: EngineName = "stream"
+
+    def __init__(self, name: str, format: Format) -> None:
+        super().__init__(name)
+        self.format = format
+
+    def open(self, request: pytest.FixtureRequest, folder: Path) -> None:
+        self.folder = folder
+        self.numbers = count()
+
+    def source(self, frame: pl.DataFrame) -> Source:
+        folder = self.folder / str(next(self.numbers))
+        folder.mkdir()
+        for part, rows in enumerate((frame[120:], frame[:120])):
+            shoal.write(rows, folder / f"{part}.{self.format}")
+        return shoal.read(folder, engine=self.engine).source
+
+
+class SparkFiles(Streams):
+    engine = "spark"
+
+    def open(self, request: pytest.FixtureRequest, folder: Path) -> None:
+        super().open(request, folder)
+        request.getfixturevalue("spark")
+
+
 class DuckDb(Place):
     def open(self, request: pytest.FixtureRequest, folder: Path) -> None:
         self.duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
@@ -70,13 +101,11 @@ class DuckDbFile(DuckDb):
         self.numbers = count()
 
     def source(self, frame: pl.DataFrame) -> Source:
-        from shoal.data.engines.duck import Duck
-
         path = str(self.folder / f"{next(self.numbers)}.duckdb")
         with self.duckdb.connect(path) as connection:
             connection.register("arrow", frame.to_arrow())
             connection.execute("CREATE TABLE people AS SELECT * FROM arrow")
-        return Distant(Duck.file(path, "people"))
+        return shoal.read(path, query="people").source
 
 
 class SqliteFile(Place):
@@ -85,8 +114,6 @@ class SqliteFile(Place):
         self.numbers = count()
 
     def source(self, frame: pl.DataFrame) -> Source:
-        from shoal.data.engines.sqlite import SqliteRows
-
         path = self.folder / f"{next(self.numbers)}.sqlite"
         marks = ", ".join("?" for _ in frame.columns)
         with closing(sqlite3.connect(path)) as connection:
@@ -94,7 +121,7 @@ class SqliteFile(Place):
             connection.execute(f"CREATE TABLE people ({names})")
             connection.executemany(f"INSERT INTO people VALUES ({marks})", frame.rows())
             connection.commit()
-        return Distant(SqliteRows(path, "SELECT * FROM people;"))
+        return shoal.read(path, query="SELECT * FROM people;").source
 
 
 class PostgreSql(Place):
@@ -106,26 +133,12 @@ class PostgreSql(Place):
     def source(self, frame: pl.DataFrame) -> Source:
         import adbc_driver_postgresql.dbapi as driver
 
-        from shoal.data.engines.postgres import PostgresRows
-
         name = f"people{next(self.numbers)}"
         with driver.connect(self.server.url("public")) as connection:
             with connection.cursor() as cursor:
                 cursor.adbc_ingest(name, frame.to_arrow(), mode="create")
             connection.commit()
-        return Distant(PostgresRows(self.server.url("public"), f"public.{name}"))
-
-
-class SparkLocal(Place):
-    def open(self, request: pytest.FixtureRequest, folder: Path) -> None:
-        self.folder = folder
-        self.numbers = count()
-        self.session = request.getfixturevalue("spark")
-
-    def source(self, frame: pl.DataFrame) -> Source:
-        path = self.folder / f"{next(self.numbers)}.parquet"
-        frame.write_parquet(path)
-        return Distant.of(self.session.read.parquet(str(path)))
+        return shoal.read(self.server.url("public"), query=f"public.{name}").source
 
 
 PLACES_OF_ROWS: list[Place] = [
@@ -133,9 +146,12 @@ PLACES_OF_ROWS: list[Place] = [
     InMemory("arrow", lambda frame: frame.to_arrow()),
     InMemory("pandas", lambda frame: frame.to_pandas(use_pyarrow_extension_array=True)),
     Lazy("lazy polars"),
+    Streams("streamed csv", "csv"),
+    Streams("streamed parquet", "parquet"),
     DuckDb("duckdb"),
     DuckDbFile("duckdb file"),
     SqliteFile("sqlite"),
     PostgreSql("postgresql"),
-    SparkLocal("spark"),
+    SparkFiles("spark", "parquet"),
+    SparkFiles("spark csv", "csv"),
 ]

@@ -464,12 +464,12 @@ class Form:
         kinds, trees = pairs(self.types, "--type"), hierarchies or {}
         known, secret, naming = names(quasi), names(sensitive), names(identifying)
         separator = character(self.separator)
-        frame = shoal.read(
+        source = shoal.read(
             path, separator=separator, quote=self.quote, encoding=self.encoding
-        ).frame
+        ).source
         try:
             return shoal.table(
-                frame,
+                source,
                 quasi=known,
                 sensitive=secret,
                 identifying=naming,
@@ -479,7 +479,7 @@ class Form:
             )
         except ColumnError as error:
             given = [*trees, *kinds, *known, *secret, *naming]
-            error.fix += _meant(given, frame.columns, error.fix)
+            error.fix += _meant(given, source.names, error.fix)
             raise
 
 

@@ -499,6 +499,8 @@ def table(  # noqa: PLR0913  keyword options
 
 def _source(frame: Any) -> Source:
     """The source of a dataframe, whether its rows are in memory or not."""
+    if isinstance(frame, Source):
+        return frame
     if not is_distant(frame):
         return Memory.of(frame)
     from shoal.data.distant import Distant

@@ -7,13 +7,50 @@ The cluster groups the rows, and the driver gets the distinct ones. Uses `sql` a
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from shoal.data.csv_files import CsvOptions
 from shoal.data.engines.sql import arrow_parts, arrow_types
+from shoal.errors import ParameterError
 
-__all__ = ["Spark"]
+__all__ = ["Spark", "files_of"]
+
+
+def files_of(path: str, options: CsvOptions) -> Any:
+    """The Spark DataFrame of files, by the session that is there, or by a new one.
+
+    A new one is set up by Spark's own environment and files. Parquet is known by the end of the
+    name, or of the names in a folder; all else is CSV, whose values stay texts.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise ParameterError(
+            "PySpark is not installed", "install it with: pip install 'shoal[spark]'"
+        ) from None
+    session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    if _is_parquet(path):
+        return session.read.parquet(path)
+    return session.read.csv(
+        path,
+        header=True,
+        multiLine=True,  # or quoted line ends would end a record
+        sep=options.separator or ",",
+        quote='"' if options.quote is None else options.quote,
+        escape=options.quote or '"',
+        encoding=options.encoding or "UTF-8",
+        enforceSchema=False,
+        mode="FAILFAST",
+    )
+
+
+def _is_parquet(path: str) -> bool:
+    folder = Path(path)
+    names = [file.name for file in folder.iterdir()] if folder.is_dir() else [folder.name]
+    return any(name.endswith(".parquet") for name in names)
 
 
 @dataclass(frozen=True, eq=False)
