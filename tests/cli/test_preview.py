@@ -84,10 +84,11 @@ def test_a_preview_at_the_levels_of_a_release_shows_what_it_did(folder: Path) ->
     assert found["all_models"]["within"]
 
 
-def test_a_preview_for_safepub_says_that_its_groups_differ(tmp_path: Path) -> None:
+def test_a_preview_for_noisy_counts_says_that_its_groups_differ(tmp_path: Path) -> None:
     recipe = shoal.demo.write(tmp_path, 100)
     shown = " ".join(run("preview", str(recipe), "--levels", "age=1").stdout.split())
     assert "so the groups of its release differ from these" in shown
+    assert "values of several levels" in shown
     assert "reveal information about the table, and no budget pays for that" in shown
 
 

@@ -55,9 +55,12 @@ METHODS: dict[str, Method] = {
     # k = 1, and never all columns at their roots
     "safepub": SafePub("1/2", "2/5", ceiling={"age": 1}),
     "safepub walk": SafePub("1/2", "2/5", ceiling={"age": 1}, search="walk", steps=5),
+    "safepub tree": SafePub("1/2", "2/5", search="tree"),
     # By these numbers a row of a single record is released with a probability of about 1/4.
     "noisy counts": NoisyCounts("ln(2)", "0.26", levels={"age": 1}),
     "noisy counts, standard": NoisyCounts("ln(2)", "0.26", counts=True, levels={}),
+    "noisy counts, search": NoisyCounts("10/9*ln(2)", "0.26", levels="search"),
+    "noisy counts, tree": NoisyCounts("10/7*ln(2)", "0.26", levels="tree", ceiling={"age": 1}),
     "noisy counts, printed": NoisyCounts(1, "9/10", 1, "probabilistic", noise="printed", levels={}),
     "k-dgs": KDGS(1, levels={"age": 1}),
     "personal": Personal("1/2"),

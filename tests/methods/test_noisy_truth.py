@@ -8,8 +8,9 @@ both sides of a comparison are allowed as much. Broken twins, each a small chang
 code, must fail the same check.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,16 +19,35 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.attack.coins import Interval, law, probabilistic, standard
+from shoal.attack.coins import ZERO, Interval, law, probabilistic, standard
 from shoal.attack.semantic import breach, releases
 from shoal.chance import Chance
+from shoal.counts import Counts
+from shoal.data.schema import Schema
+from shoal.lattice import Node
 from shoal.methods import noisy_counts
-from shoal.methods.noisy_counts import KDGS, NoisyCounts, noisy
+from shoal.methods.noisy_counts import KDGS, CountPlan, NoisyCounts, noisy
+from shoal.methods.searching import search
+from shoal.methods.searching.scores import SCORES, Candidates, Score
 from shoal.privacy.bounded import BoundedCountParameters, bounded_count_parameters
 from shoal.privacy.noise import NoisyCountParameters, noise_scale
 from shoal.privacy.sharing import CountParameters
 from shoal.releases.release import Release
-from tests.methods.test_safepub_truth import CHAIN, CLASS, PAIR, World, everything, growth, most
+from tests.methods.test_safepub_truth import (
+    CHAIN,
+    CLASS,
+    CROWD,
+    PAIR,
+    SELECT,
+    Database,
+    Remembered,
+    Telling,
+    World,
+    everything,
+    growth,
+    most,
+    noised,
+)
 
 CUT = Fraction(1, 10**4)
 SLACK = Fraction(1, 10**3)
@@ -207,6 +227,178 @@ def test_a_count_of_all_records_on_the_certificate_is_caught(
 
     monkeypatch.setattr(NoisyCounts, "release", telling)
     assert lost(method, CHAIN, 3).low > Fraction(1, 2)
+
+
+# Levels by a search
+
+
+SEARCHED = NoisyCounts(3, "1/5", levels="search", split="2/3")
+PARTLY = replace(SEARCHED, k=3)
+"""Where rows need so many records that the search may look at a part of them."""
+
+
+@pytest.fixture
+def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "select", Remembered(SELECT))
+
+
+@pytest.fixture
+def small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even a tiny table is too large to be searched as a whole."""
+    monkeypatch.setattr(search, "WANTED", 2)
+    monkeypatch.setattr(search, "LEAST", 1)
+
+
+def searched_law(method: NoisyCounts, table: shoal.Table) -> Law:
+    """The law of what leaves, from the noisy number of records to the counts."""
+    parameters = method.plan(table.schema).noise.parameters
+    assert parameters is not None
+    kind = noised(table.rows, Needed(parameters.half))
+    return law(lambda chance: everything(method.release(table, chance)), kind)
+
+
+@dataclass(frozen=True)
+class Needed:
+    """How many records a row needs, all of which may be looked at."""
+
+    k: int
+    beta: Fraction = Fraction(1)
+
+
+def chosen_levels(found: Law) -> Law:
+    """The law of the levels alone, which are on the certificate."""
+    levels: Law = {}
+    for outcome, weight in found.items():
+        at = str(json.loads(outcome[2])["levels"])
+        levels[at] = levels.get(at, ZERO) + weight
+    return levels
+
+
+def searched(
+    method: NoisyCounts, world: World, databases: Sequence[Database]
+) -> tuple[Interval, Interval]:
+    """The least δ of the choice of levels at its share of ε, and of all at ε."""
+    laws = {database: searched_law(method, world.table(database)) for database in databases}
+    levels = {database: chosen_levels(found) for database, found in laws.items()}
+    assert method.split is not None
+    share = growth(method.epsilon * (1 - method.split))
+    pairs = list(world.neighbours(databases))
+    return (
+        most(standard(levels[one], levels[other], share) for one, other in pairs),
+        most(standard(laws[one], laws[other], growth(method.epsilon)) for one, other in pairs),
+    )
+
+
+@pytest.mark.usefixtures("remembered")
+@pytest.mark.parametrize(
+    ("method", "world", "records"),
+    [
+        (SEARCHED, CHAIN, 2),
+        (replace(SEARCHED, score="groups", counts=True), CHAIN, 2),
+        (replace(SEARCHED, score="classification", classes=("ill",)), CLASS, 2),
+    ],
+    ids=["granularity", "groups", "classification"],
+)
+def test_levels_by_a_search_keep_their_share_and_the_promise(
+    method: NoisyCounts, world: World, records: int
+) -> None:
+    choice, together = searched(method, world, world.databases(records))
+    assert choice.high == 0
+    assert method.delta / 10 < together.low <= together.high <= method.delta
+
+
+@pytest.mark.usefixtures("remembered", "small_samples")
+def test_a_search_on_a_sample_keeps_its_share_and_the_promise() -> None:
+    assert PARTLY.crowd(CHAIN.table((1, 0, 0)).schema) == 4
+    choice, together = searched(PARTLY, CHAIN, CHAIN.databases(2))
+    assert choice.high == 0
+    assert together.high <= PARTLY.delta
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("remembered", "small_samples")
+@pytest.mark.parametrize("score", [name for name in SCORES if name != "classification"])
+def test_a_search_by_every_score_keeps_its_share_and_the_promise(score: str) -> None:
+    for method in (replace(SEARCHED, score=score), replace(PARTLY, score=score)):
+        choice, together = searched(method, CHAIN, CHAIN.databases(4))
+        assert choice.high == 0
+        assert together.high <= method.delta
+
+
+def test_a_person_with_several_rows_is_protected_through_a_search() -> None:
+    method = NoisyCounts(4, "3/5", levels="search", unit="who", rows=2, ceiling={"x": 1})
+    laws: dict[Database, Law] = {}
+    for database in ((0, 0, 0, 0), (1, 0, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (1, 0, 1, 0)):
+        table = CROWD.table(database)
+        laws[database] = searched_law(method, table)
+    pairs = CROWD.neighbours(list(laws))
+    found = most(standard(laws[one], laws[other], growth(method.epsilon)) for one, other in pairs)
+    assert method.delta / 10 < found.low <= found.high <= method.delta
+
+
+def test_levels_that_are_chosen_keep_no_semantic_anonymity_and_none_is_promised() -> None:
+    """A row of one record moves the choice, though it is never shown itself."""
+    method = replace(SEARCHED, k=2)
+
+    def run(rows: tuple[str, ...]) -> Law:
+        return searched_law(method, CHAIN.table(tuple(rows.count(value) for value in "abc")))
+
+    table = CHAIN.table((1, 1, 1))
+    assert method.promise(table.schema).semantic_k is None
+    assert replace(method, levels={}, split=None).promise(table.schema).semantic_k == 2
+    assert breach(run, list("abc"), 3, 2) is not None
+
+
+class NotTaken(NoisyCounts):
+    """The counts have the whole of ε, and the search its share once more."""
+
+    def plan(self, schema: Schema) -> CountPlan:
+        given = NoisyCounts(self.epsilon, self.delta, self.k, levels={}).plan(schema)
+        return replace(super().plan(schema), noise=given.noise)
+
+
+@pytest.mark.parametrize("twin", [threshold_one_lower, half_the_bounded_noise])
+def test_twins_of_counts_after_a_search_are_caught(
+    twin: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(noisy_counts, "noisy", twin)
+    assert searched(SEARCHED, CHAIN, CHAIN.databases(2))[1].low > SEARCHED.delta
+
+
+def test_a_search_that_is_not_taken_from_the_counts_epsilon_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(SCORES, "telling", Telling())
+    method = replace(SEARCHED, delta=Fraction(1, 8), score="telling")
+    pair = [(1, 0, 0), (2, 0, 0)]
+    assert searched(method, CHAIN, pair)[1].high <= method.delta
+    unpaid = NotTaken(3, "1/8", levels="search", split="2/3", score="telling")
+    assert searched(unpaid, CHAIN, pair)[1].low > method.delta
+
+
+def louder(
+    nodes: Candidates, score: Score, sample: Counts, k: int, epsilon: Fraction, *rest: Any
+) -> Node:
+    return SELECT(nodes, score, sample, k, 2 * epsilon, *rest)
+
+
+def by_the_true_score(
+    nodes: Candidates, score: Score, sample: Counts, k: int, epsilon: Fraction, *rest: Any
+) -> Node:
+    scores = score.on(nodes, sample, k)
+    return max(map(nodes.node, range(nodes.size)), key=scores.of)
+
+
+@pytest.mark.parametrize("twin", [louder, by_the_true_score])
+def test_twins_of_the_search_are_caught(
+    twin: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(SCORES, "telling", Telling())
+    method = replace(SEARCHED, score="telling")
+    databases = [(0, 2, 0), (0, 3, 0), (1, 2, 0)]
+    assert searched(method, CHAIN, databases)[0].high == 0
+    monkeypatch.setattr(search, "select", twin)
+    assert searched(method, CHAIN, databases)[0].low > 0
 
 
 # Semantic k-anonymity, of the whole release

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement, pairwise, product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 from unittest import mock
 
 import numpy as np
@@ -109,7 +109,17 @@ CLASS = World({"x": "01", "ill": "uv"}, {"x": PAIR})
 # The law of a release, in parts
 
 
-def noised(total: int, parameters: SafePubParameters, more: Sequence[int] = ()) -> type[Enumerated]:
+class SampleSize(Protocol):
+    """What the size of a search's sample depends on, besides the number of records."""
+
+    @property
+    def k(self) -> int: ...
+
+    @property
+    def beta(self) -> Fraction: ...
+
+
+def noised(total: int, parameters: SampleSize, more: Sequence[int] = ()) -> type[Enumerated]:
     """Chance whose noise has one outcome for all values that lead to the same size of the search's
     groups.
 

@@ -12,11 +12,12 @@ import pytest
 
 import shoal
 from bench import __main__ as everything
-from bench import buckets, coincident, columns, kept, personal, safepub, sources, work
+from bench import buckets, coincident, columns, kept, left, personal, safepub, sources, work
 from bench.__main__ import Printed
 from bench.measure import best, peak
 from bench.sources import Source, adult, large, wide
-from shoal import NoisyCounts, SafePub
+from shoal import NoisyCounts, SafePub, demo
+from tests.conftest import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +217,31 @@ def test_other_modules_find_a_table_of_the_shape_of_adult(
     assert personal.table().rows == 600
     assert len(columns.association(adult(), runs=1).rows) > 1
     assert safepub.speed([adult()]).rows
+
+
+def test_every_picture_of_the_guide_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "ENOUGH", 3000)
+    assert len(left.advice(runs=1).rows) == len(left.ASKED)
+    found = left.by_records(runs=1, sizes=(300,))
+    assert [each.method for each in found] == [*left.METHODS]
+    drawn = (
+        left.records_picture(found),
+        left.regions_picture(),
+        left.epsilon_picture(left.PAGE),
+        left.shares_picture(left.PAGE),
+    )
+    for picture in drawn:
+        assert picture.to_dict()
+
+
+def test_the_guide_shows_what_was_measured() -> None:
+    guide = (ROOT / "docs" / "how-much-is-left.md").read_text(encoding="utf-8")
+    by_epsilon, instead = left.by_epsilon(left.PAGE), left.instead(left.PAGE)
+    assert len(by_epsilon.rows) == len(left.CENSUS) * len(kept.EPSILONS)
+    assert len(instead.rows) > 4
+    for table in (by_epsilon, instead):
+        _, _, lines = table.text(markdown=True).partition("\n\n")
+        assert lines in guide
 
 
 @pytest.mark.parametrize(

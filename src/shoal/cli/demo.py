@@ -3,9 +3,8 @@
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,18 +21,9 @@ if TYPE_CHECKING:
     from shoal.data.hierarchy import Hierarchy
     from shoal.releases.release import Release
 
-__all__ = ["demo", "pages"]
+__all__ = ["demo"]
 
 OUT, DATA = Path("shoal-demo", "release"), Path("shoal-demo", "hospital")
-
-# How many groups are shown.
-LARGEST_GROUPS = 5
-
-MOST_COLUMNS = 6
-"""Columns of groups that are shown one below the other within 80 characters."""
-
-SIDE_BY_SIDE = 3
-"""How many groups are shown beside each other."""
 
 
 def demo(
@@ -76,7 +66,7 @@ def demo(
         with working("releasing") as report:
             made = recipe.release(table, out, progress=report)
         trees = recipe.hierarchies
-    show(*pages(made, trees))
+    show(*_pages(made, trees))
     _files(out, data, made)
 
 
@@ -100,76 +90,39 @@ def _require_apart(data: Path, out: Path, force: bool) -> None:
             )
 
 
-def pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[RenderableType]":
+def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[RenderableType]":
     """What was done, for people."""
-    from shoal.studies.released import released_form, repeated
-
-    paper = made.certificate
+    paper, facts = made.certificate, made.facts
     yield (
-        "A made-up hospital, released so that the promise also holds against someone who knows "
-        "the program."
+        f"A made-up hospital with {facts.records:,} stays, released so that the promise also holds "
+        "against someone who knows the program."
     )
     yield title("Promised")
     yield figures(
         ("in words", _in_words(paper.promise)),
         ("in short", paper.statement.partition(":")[0]),
-        *_parameters(paper.derived),
     )
-    rows = repeated(made.table) if released_form(paper).counted else made.table
-    if paper.refined is None:
-        yield title("How coarse each column is, chosen by a search that epsilon pays for")
-        levels = [_level(name, level, trees[name]) for name, level in paper.levels.items()]
-        yield rows_of(["column", "level", "values"], *levels)
-        shown = [name for name, level in paper.levels.items() if level < trees[name].height]
-    else:
-        yield title("How coarse each column is: finer where more stays are alike")
-        yield "Values of several levels stand side by side; epsilon pays for the choice."
-        # A missing value is the empty text.
-        columns = {
-            name: [text or "" for text in rows[name].to_list()]
-            for name in rows.columns
-            if name in trees
-        }
-        levels = [_levels(name, texts, trees[name]) for name, texts in columns.items()]
-        yield rows_of(["column", "levels", "values"], *levels)
-        shown = [name for name, texts in columns.items() if {*texts} - {*trees[name].labels[-1]}]
-    if len(rows):
-        groups = Counter(rows.select(shown).iter_rows()).most_common(LARGEST_GROUPS)
-        yield title("The largest groups of the release")
-        yield _groups(shown, groups)
-    yield title("Owner only: this reveals information about the input")
-    beta = paper.derived.get("beta")
-    drawn = "" if beta is None else f"; about {percent(float(Fraction(beta)))} are drawn"
-    yield f"{next(made.facts.figures())}{drawn}"
-
-
-def _groups(columns: "Sequence[str]", groups: "Sequence[tuple[Any, int]]") -> "RenderableType":
-    """Groups one below the other, or side by side where they have many columns."""
-    rows = [[f"{size:,}", *map(str, values)] for values, size in groups]
-    if len(columns) <= MOST_COLUMNS:
-        return rows_of(["records", *columns], *rows)
-    head, *lines = zip(*rows[:SIDE_BY_SIDE], strict=True)
-    named = [[name, *line] for name, line in zip(columns, lines, strict=True)]
-    return rows_of(["records", *head], *named)
-
-
-def _parameters(derived: "Mapping[str, Any]") -> Iterator[tuple[str, str]]:
-    """What decides which stays are released: a sample and its k, or the noise of counts."""
-    if derived.get("beta") is not None:
-        beta = float(Fraction(derived["beta"]))
-        yield "beta", f"{beta:.3g}: the chance that a stay is drawn; all others are left out"
+    yield title("How much is left (owner only: this reveals information about the input)")
+    yield figures(
+        ("stays", next(facts.figures())),
+        (
+            "information",
+            f"{percent(1 - (facts.loss or 0))}, where the input itself has 100 %, and nothing but "
+            "* would be 0 %",
+        ),
+    )
+    # A missing value is the empty text.
+    texts = {name: [text or "" for text in made.table[name].to_list()] for name in trees}
+    details = {name: _details({*texts[name]}, tree) for name, tree in trees.items()}
+    if len(made.table):
+        yield title("How fine each column is: finer where more stays are alike")
+        columns = [_column(name, texts[name], details[name]) for name in trees]
+        yield rows_of(["column", "detail", "values"], *columns)
+        yield title("Three rows of the release")
+        yield _rows(texts, details)
         yield (
-            "k",
-            f"{derived['k']}: a drawn stay is released only with at least that many that look "
-            "the same",
-        )
-    if derived.get("bound") is not None:
-        yield "noise", f"{derived['bound']}: the most by which a released count can be off"
-    if derived.get("threshold") is not None:
-        yield (
-            "threshold",
-            f"{derived['threshold']}: stays that look the same are released only if their noisy "
-            "count is at least that",
+            "The values of a row are true of all its stays. Its number of stays is off by "
+            f"{_error(paper.derived):.1f} on average, and by {paper.derived['bound']} at most."
         )
 
 
@@ -184,29 +137,59 @@ def _in_words(promise: "Mapping[str, Any]") -> str:
     )
 
 
-def _level(name: str, level: int, tree: "Hierarchy") -> list[str]:
-    """A column of the release: how coarse it is, and an example."""
-    labels = tree.labels[level]
-    values = f"{len(labels):,}, such as {labels[0]}" if level < tree.height else "nothing left: *"
-    return [name, f"{level} of {tree.height}", values]
-
-
-def _levels(name: str, texts: "Sequence[str]", tree: "Hierarchy") -> list[str]:
-    """A column with values of several levels: which ones, and examples of the two ends."""
+def _details(texts: "Collection[str]", tree: "Hierarchy") -> dict[str, float]:
+    """How much of a column's detail each text keeps: 1 for a value as it was, 0 for any value."""
     from shoal.studies.own_levels import places
 
-    place_of = places(tree.with_missing(), tree.kind)
-    example: dict[int, str] = {}
+    whole = tree.with_missing()
+    place_of = places(whole, tree.kind)
+    most = max(whole.leaves - 1, 1)
+    details = {}
+    for text in texts:
+        level, code = place_of[text]
+        details[text] = 1 - (int(whole.cover(level)[code]) - 1) / most
+    return details
+
+
+def _column(name: str, texts: "Sequence[str]", details: "Mapping[str, float]") -> list[str]:
+    """A column of the release: its detail, and its finest and coarsest values."""
     often = Counter(texts)
-    for text, _ in often.most_common():
-        example.setdefault(place_of[text][0], text or "missing")
-    if example.keys() <= {tree.height}:
-        return [name, f"{tree.height} of {tree.height}", "nothing left: *"]
-    ends = sorted({min(example), max(example)})
-    levels = " to ".join(map(str, ends))
-    values = " to ".join(example[level] for level in ends)
-    such_as = "such as" if len(ends) == 1 else "from"
-    return [name, f"{levels} of {tree.height}", f"{len(often):,}, {such_as} {values}"]
+    mean = sum(details[text] for text in texts) / len(texts)
+    finest = max(often, key=lambda text: (details[text], often[text]))
+    coarsest = min(often, key=lambda text: (details[text], -often[text]))
+    values = f"from {finest or 'missing'} to {coarsest or 'missing'}"
+    if details[finest] == details[coarsest]:
+        values = f"such as {finest or 'missing'}"
+    return [name, f"{100 * mean:.0f} %", f"{len(often):,}, {values}"]
+
+
+def _rows(
+    texts: "Mapping[str, Sequence[str]]", details: "Mapping[str, Mapping[str, float]]"
+) -> "RenderableType":
+    """The finest row, the one that a stay in the middle is in, and the coarsest."""
+    often = Counter(zip(*texts.values(), strict=True))
+
+    def detail(row: tuple[str, ...]) -> float:
+        return sum(details[name][text] for name, text in zip(texts, row, strict=True))
+
+    ordered = sorted(often, key=lambda row: (-detail(row), row))
+    stays = [row for row in ordered for _ in range(often[row])]
+    picked = [ordered[0], stays[len(stays) // 2], ordered[-1]]
+    lines = [
+        [name, *(text or "missing" for text in values)]
+        for name, *values in zip(texts, *picked, strict=True)
+    ]
+    sizes = [f"{often[row]:,}" for row in picked]
+    return rows_of(
+        ["", "the finest", "one in the middle", "the coarsest"], *lines, ["stays", *sizes]
+    )
+
+
+def _error(derived: "Mapping[str, Any]") -> float:
+    """By how much a count of the release is off on average."""
+    from shoal.measure.explaining import explain_counts
+
+    return explain_counts(derived["epsilon_counts"], derived["delta"], derived["k"]).error
 
 
 def _files(out: Path, data: Path | None, made: "Release") -> None:

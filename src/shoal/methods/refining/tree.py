@@ -16,15 +16,16 @@ import numpy.typing as npt
 from shoal.chance import Chance
 from shoal.counts import Counts, group, smallest
 from shoal.data.hierarchy.tree import Hierarchy
-from shoal.errors import HierarchyError
+from shoal.errors import HierarchyError, ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.methods.refining.growing import Boxes, Ints, grow
 from shoal.methods.refining.order import Refinable, RefiningOrder, bought_order
 from shoal.methods.searching.scores import Candidates
 from shoal.methods.showing import ShownRows
+from shoal.privacy.calculus import Definition
 from shoal.privacy.refining import RefiningParameters, refining_parameters
 
-__all__ = ["GrownTree", "RefiningBudget", "clear_levels"]
+__all__ = ["GrownTree", "RefiningBudget", "clear_levels", "require_refinable"]
 
 ORDER = Fraction(1, 6)
 """The share of a tree's ε that buys the order of its steps (measured on census tables)."""
@@ -143,6 +144,23 @@ class GrownTree:
             root = shown.texts[name].index(tree.labels[-1][0])
             tells |= shown.rows.column(name) != root
         return tells
+
+
+def require_refinable(score: str, definition: Definition) -> None:
+    """ParameterError if no tree can be grown for a release by this score and definition."""
+    if score != "granularity":
+        raise ParameterError(
+            "is 'granularity' where a tree is grown: it knows no other", option="score"
+        )
+    # Of the tree only boxes with released rows are seen. The other definition does not survive
+    # that trees look alike (docs/proofs/refining.md).
+    if definition != "standard":
+        raise ParameterError(
+            "is not kept where a tree is grown",
+            "take the definition 'standard', or choose one level for each column",
+            option="definition",
+            given=repr(definition),
+        )
 
 
 def clear_levels(name: str, tree: Hierarchy, levels: range) -> list[int]:

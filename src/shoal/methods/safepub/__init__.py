@@ -30,7 +30,7 @@ from shoal.methods.method import (
     delta_concerns,
     require_bound,
 )
-from shoal.methods.refining import RefiningBudget
+from shoal.methods.refining import RefiningBudget, require_refinable
 from shoal.methods.searching import (
     SCORES,
     STEPS,
@@ -117,7 +117,7 @@ class SafePub:
     classes: columns to be predicted, for the score "classification"
     search: "select", one choice among all nodes; "walk", the paper's walk, repaired; or "tree",
         which refines regions with many records further than others, so that a column has values of
-        several levels
+        several levels; it takes the standard definition
     steps: how many steps a walk takes, 300 unless given; a select takes none
     levels: the level of every column with a hierarchy, where they are given: then nothing is spent
         on a search
@@ -216,10 +216,8 @@ class SafePub:
             raise ParameterError(
                 f"is {self.search!r}", "it takes 'select', 'walk' or 'tree'", option="search"
             )
-        if self.search == "tree" and self.score != "granularity":
-            raise ParameterError(
-                "is 'granularity' where a tree is grown: it knows no other", option="score"
-            )
+        if self.search == "tree":
+            require_refinable(self.score, self.definition)
         if self.records is not None and self.beta != AUTO:
             raise ParameterError("is what `beta='auto'` is chosen by", option="records")
         require_bound(self.unit, self.rows, self.definition)
@@ -253,7 +251,7 @@ class SafePub:
 
     def searched(self, schema: Schema) -> Mapping[str, range] | None:
         """The levels of all columns with a hierarchy, but for those to be predicted."""
-        if self.levels is not None:
+        if self.levels is not None or self.search == "tree":
             return None
         return self.plan(schema).candidates.ranges
 

@@ -249,7 +249,8 @@ def free(record: NoisyCountsClaim) -> Iterator[str]:
     yield from ("score", "importance", "classes")
     if record.chosen is not None:
         yield from ("floor", "ceiling")
-    if record.parts.search is None:
+    # Where it is the usual one, it may be left out as well.
+    if record.parts.search is None or record.split == _SPLIT.get(record.chosen or ""):
         yield "split"
 
 

@@ -1,7 +1,7 @@
 """Releases by a private tree: does its noise suffice, does every row stand at a node of its chain?
 
 `TreeClaim` is what a certificate says of the tree; methods that grow one check it here. Uses
-`numbers`. The sum is that of docs/proofs/refining.md, by an arithmetic of its own.
+`numbers` and `levels`. The sum is that of docs/proofs/refining.md, by an arithmetic of its own.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +16,7 @@ from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import FileError, listed, plural
 from shoal.releases.verification.claims import Claims, PartReader
 from shoal.releases.verification.labels import canonical
+from shoal.releases.verification.levels import unpaid_faults
 from shoal.releases.verification.method import OpenEnd
 from shoal.releases.verification.numbers import (
     CLEARLY,
@@ -84,15 +85,17 @@ class TreeClaim:
         return tuple(dict.fromkeys(name for name, _ in self.steps))
 
     def nodes(self, trees: Mapping[str, Hierarchy]) -> list[dict[str, int]]:
-        """The levels of columns with a hierarchy at hand after 0, 1, 2, … steps."""
+        """The levels of columns with a hierarchy at hand after 0, 1, 2, … of their steps."""
         nodes = [{name: self.ceiling.get(name, tree.height) for name, tree in trees.items()}]
         for name, level in self.steps:
-            changed = {name: level} if name in trees else {}
-            nodes.append({**nodes[-1], **changed})
+            if name in trees:
+                nodes.append({**nodes[-1], name: level})
         return nodes
 
     def faults(self, epsilon: StatedEpsilon | None) -> Iterator[str]:
         """Whether the chain goes down within its bounds, and the noise suffices."""
+        if self.claims.promise.text("definition") != "standard":
+            yield "a tree does not keep the definition that is promised"
         if any(name not in self.claims.names for name in self.names):
             yield "the tree refines a column that is not released"
         if set(self.names) & set(self.claims.levels):
@@ -100,7 +103,7 @@ class TreeClaim:
         levels = dict(self.ceiling)
         for name, level in self.steps:
             if level >= levels.get(name, level + 1):
-                yield "the tree does not refine columns level by level"
+                yield "the tree does not refine columns from level to level"
                 return
             levels[name] = level
         if any(levels[name] != self.floor.get(name, 0) for name in self.names):
@@ -122,15 +125,24 @@ class TreeClaim:
             yield "the noise of the tree is wider than its epsilon asks for: it was not derived"
 
     def released(self, tables: ReleasedTables) -> Iterator[str]:
-        """With all hierarchies: whether every row stands at one of the nodes of the chain."""
+        """With all hierarchies: whether every row stands at one of the nodes of the chain.
+
+        Columns that are not refined must have one level only.
+        """
+        yield from unpaid_faults(tables, self.floor, self.ceiling)
         trees = self._trees(tables.hierarchies)
+        for name, tree in trees.items():
+            through = [level for column, level in self.steps if column == name]
+            # Whether values may be missing is not on the certificate.
+            missing = [place for place, text in enumerate(tree.labels[0]) if not text]
+            possible = [self._refined_to(name, tree, []), self._refined_to(name, tree, missing)]
+            if through not in possible:
+                yield f"the tree does not go through the levels of column {name!r}"
+                return
         nodes = self.nodes(trees)
         stands = np.ones((tables.table.rows, len(nodes)), dtype=np.bool_)
         for name, tree in trees.items():
             levels = [node[name] for node in nodes]
-            if max(levels) > tree.height:
-                yield f"the tree goes through a level that the hierarchy of {name!r} does not have"
-                return
             [column] = tables.table.records([name])
             fits = self._fitting(name, tree, levels, tables)
             wrong = int((~fits.any(axis=1)).sum())
@@ -143,6 +155,29 @@ class TreeClaim:
         astray = int((~stands.any(axis=1)).sum())
         if astray:
             yield f"{plural(astray, 'row')} stand at levels that the tree does not have together"
+
+    def _refined_to(self, name: str, tree: Hierarchy, ignored: list[int]) -> list[int]:
+        """The levels that a column is refined to, one after the other.
+
+        A level is left out if one of its labels stands for other values at another level, apart
+        from leaves that are ignored. Ceiling and floor come first; there is no tree without them.
+        """
+        floor, ceiling = self.floor.get(name, 0), self.ceiling.get(name, tree.height)
+        if not floor < ceiling <= tree.height:
+            return []
+        meant: dict[str, bytes] = {}
+        taken = []
+        for level in (ceiling, floor, *range(floor + 1, ceiling)):
+            codes = tree.maps[level]
+            leaves = np.delete(np.arange(len(codes)), ignored)
+            leaves = leaves[np.argsort(codes[leaves], kind="stable")]
+            starts = np.searchsorted(codes[leaves], np.arange(1, len(tree.labels[level])))
+            parts = [part.tobytes() for part in np.split(leaves, starts)]
+            own = dict(zip(tree.labels[level], parts, strict=True))
+            if all(meant.get(label, part) == part for label, part in own.items()):
+                meant.update(own)
+                taken.append(level)
+        return sorted(set(taken) - {ceiling}, reverse=True)
 
     def at_root(self, tables: ReleasedTables) -> bool:
         """Whether some row shows nothing: all its columns are at the root."""
