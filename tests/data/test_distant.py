@@ -1,5 +1,6 @@
 """Rows that are not in memory: whatever counts them, everything comes out the same."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,12 @@ import pytest
 
 import shoal
 from shoal.chance import Seeded
-from shoal.data.sources import Memory
+from shoal.data.distant import Distant
+from shoal.data.engines.streaming import Streamed
+from shoal.data.kinds import Kind
+from shoal.data.sources import Memory, Reading
 from shoal.data.tables import Table
+from shoal.errors import SourceError
 from shoal.methods.method import Method
 from tests.data.places import PLACES_OF_ROWS, Place
 from tests.data.test_sources import same, with_missing
@@ -146,3 +151,71 @@ def test_a_ledger_knows_the_same_data(given: Table, tmp_path: Path) -> None:
 def test_a_release_is_verified(given: Table, tmp_path: Path) -> None:
     path = METHODS["optimal"].release(given).write(tmp_path)
     assert shoal.verify(tmp_path / "certificate.json", path) == []
+
+
+# What an engine is asked for, and what happens if it fails
+
+
+class Watched(Streamed):
+    """An engine that notes what it is asked for, and fails from some question onwards."""
+
+    def __init__(self, lazy: pl.LazyFrame, answers: int = 99) -> None:
+        super().__init__(lazy)
+        self.__dict__.update(asked=[], answers=answers)
+
+    def note(self, what: Any) -> None:
+        self.asked.append(what)  # type: ignore[attr-defined]
+        if len(self.asked) > self.answers:  # type: ignore[attr-defined]
+            raise OSError("the connection to Private Person 7 was lost")
+
+    def tally(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+        parts = list(super().tally(names))
+        yield from parts[:1]
+        self.note(tuple(names))
+        yield from parts[1:]
+
+    def distinct(self, name: str) -> int:
+        self.note(name)
+        return super().distinct(name)
+
+    def rows(self) -> int:
+        self.note("rows")
+        return super().rows()
+
+
+def watched(answers: int = 99) -> tuple[Table, list[Any]]:
+    lazy = nw.to_native(people().frame).lazy().drop("name")
+    engine = Watched(lazy, answers)
+    return table(Distant(engine), identifying=[]), engine.asked  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_release_is_one_group_by(name: str, tmp_path: Path) -> None:
+    given, asked = watched()
+    assert asked == []
+    METHODS[name].release(given, Seeded(5)).write(tmp_path / "out")
+    assert [sorted(names) for names in asked] == [["age", "ill", "tag", "town"]]
+
+
+def test_an_engine_that_fails_says_so_without_a_value_and_spends_nothing(tmp_path: Path) -> None:
+    ledger = shoal.Ledger.create(tmp_path / "own.ledger", epsilon=2, delta="1/2")
+    given, _ = watched(answers=0)
+    with pytest.raises(SourceError, match=r"could not count its rows \(OSError\)") as caught:
+        ledger.release(METHODS["safepub"], given)
+    assert "Private" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert not ledger.account().reserved
+
+
+def test_rows_that_change_between_two_counts_are_noticed() -> None:
+    frame = nw.to_native(people().frame)
+    sizes = iter((200, 199))
+
+    def part(whole: pl.DataFrame) -> pl.DataFrame:
+        return whole.head(next(sizes)) if whole.height else whole
+
+    given = Distant.of(frame.lazy().map_batches(part, streamable=False))
+    one, other = (Reading(name, Kind.TEXT) for name in ("town", "ill"))
+    given.values([one])
+    with pytest.raises(SourceError, match="changed while they were counted"):
+        given.values([other])

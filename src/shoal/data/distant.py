@@ -54,7 +54,14 @@ class Distant:
 
     @property
     def rows(self) -> int:
-        return self._tallied(self.released or self.names[:1]).rows
+        if self._tallies or self.released:
+            return (self._tallies or [self._tallied(self.released)])[0].rows
+        return self._counted_rows
+
+    @cached_property
+    def _counted_rows(self) -> int:
+        with self._asking():
+            return self.engine.rows()
 
     @cached_property
     def types(self) -> Memory:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol
 
 import narwhals as nw
 import numpy as np
@@ -96,7 +96,6 @@ class Rewritten:
     star: int | None = None
 
 
-@runtime_checkable
 class Source(Protocol):
     """The rows of a table, wherever they live. All sources give the very same counts."""
 

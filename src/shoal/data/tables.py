@@ -8,7 +8,7 @@ files and in dataframes alike; so are null and NaN. The policy for missing value
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import narwhals as nw
 import numpy as np
@@ -499,8 +499,9 @@ def table(  # noqa: PLR0913  keyword options
 
 def _source(frame: Any) -> Source:
     """The source of a dataframe, whether its rows are in memory or not."""
-    if isinstance(frame, Source):
-        return frame
+    # By its type: looking at a property, such as the number of rows, may count them.
+    if hasattr(type(frame), "write_back"):
+        return cast(Source, frame)
     if not is_distant(frame):
         return Memory.of(frame)
     from shoal.data.distant import Distant

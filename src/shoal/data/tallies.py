@@ -54,25 +54,30 @@ class Tallied:
         cls, types: Memory, names: Sequence[str], batches: Iterable[pl.DataFrame]
     ) -> "Tallied":
         """The tally that comes in parts: the columns by `names`, then how often each row occurs."""
-        schema = types.frame.to_native().schema
-        kinds = [_held(schema[name]) for name in names]
-        parts = [pl.DataFrame(schema=dict(zip(names, kinds, strict=True)))]
+        own = types.frame.to_native().schema
+        held = {name: _held(own[name]) for name in names}
+        parts = []
         counts = [np.zeros(0, dtype=np.int64)]
         for batch in batches:
-            columns = batch.get_columns()
             # While it is gathered, a part is there twice, and once more as codes.
             free_memory.require(
                 3 * int(batch.estimated_size()),
                 "what is left of the distinct rows",
                 "release fewer columns, or columns with fewer values, or use a larger machine",
             )
-            held = [
-                column.cast(kind).alias(name)
-                for column, kind, name in zip(columns, kinds, names, strict=False)
+            *columns, count = batch.get_columns()
+            if not parts:
+                held = {
+                    name: _held(own[name], column.dtype)
+                    for name, column in zip(names, columns, strict=True)
+                }
+            cast = [
+                column.cast(held[name]).alias(name)
+                for name, column in zip(names, columns, strict=True)
             ]
-            parts.append(pl.DataFrame(held))
-            counts.append(columns[-1].cast(pl.Int64).to_numpy())
-        frame = pl.concat(parts, rechunk=True)
+            parts.append(pl.DataFrame(cast))
+            counts.append(count.cast(pl.Int64).to_numpy())
+        frame = pl.concat([pl.DataFrame(schema=held), *parts], rechunk=True)
         return cls(Memory.of(frame), np.concatenate(counts), types)
 
     @property
@@ -148,9 +153,11 @@ class Tallied:
         return self.distinct_rows
 
 
-def _held(dtype: pl.DataType) -> pl.DataType:
+def _held(own: pl.DataType, comes_as: pl.DataType | None = None) -> pl.DataType:
     """The type that a column of distinct rows is held in: a text takes four bytes."""
-    if dtype == pl.String:
-        # Its table of texts lasts as long as the column, and is shared by all parts.
-        return pl.Categorical(pl.Categories.random())
-    return dtype
+    if own != pl.String:
+        return own
+    if isinstance(comes_as, pl.Categorical):
+        return comes_as
+    # Its table of texts lasts as long as the column, and is shared by all parts.
+    return pl.Categorical(pl.Categories.random())

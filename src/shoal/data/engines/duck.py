@@ -48,6 +48,9 @@ class Duck:
         counted = self.relation.aggregate(f"{exact}, COUNT(*)", exact)
         yield from arrow_parts(counted.to_arrow_reader(_BATCH))
 
+    def rows(self) -> int:
+        return int(self.relation.aggregate("COUNT(*)").fetchone()[0])
+
     def distinct(self, name: str) -> int:
         values = self.relation.project(self._exact(name)).distinct()
         return int(values.aggregate("COUNT(*)").fetchone()[0])

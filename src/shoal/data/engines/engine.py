@@ -36,6 +36,10 @@ class Engine(Protocol):
         """
         ...
 
+    def rows(self) -> int:
+        """The number of rows."""
+        ...
+
     def distinct(self, name: str) -> int:
         """How many different values a column has; a missing value is one."""
         ...

@@ -61,16 +61,22 @@ class PostgresRows:
         with self._answer(grouped(exact, rows_of(self.query))) as reader:
             yield from arrow_parts(reader)
 
+    def rows(self) -> int:
+        return self._number_of(rows_of(self.query))
+
     def distinct(self, name: str) -> int:
         values = grouped([self._exact(name)], rows_of(self.query))
-        with self._answer(f"SELECT COUNT(*) FROM ({values}) AS counted") as reader:
-            return int(reader.read_all().column(0)[0].as_py())
+        return self._number_of(f"({values}) AS counted")
 
     def head(self, rows: int) -> pl.DataFrame:
         exact = [f"{self._exact(name)} AS {quoted(name)}" for name in self._own]
         query = f"SELECT {', '.join(exact)} FROM {rows_of(self.query)} LIMIT {rows}"
         with self._answer(query) as reader:
             return pl.concat([self.types, *arrow_parts(reader)])
+
+    def _number_of(self, rows: str) -> int:
+        with self._answer(f"SELECT COUNT(*) FROM {rows}") as reader:
+            return int(reader.read_all().column(0)[0].as_py())
 
     @cached_property
     def _own(self) -> dict[str, str]:

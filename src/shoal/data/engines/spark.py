@@ -74,6 +74,9 @@ class Spark:
         places = [self._place(name) for name in names]
         return self._by_place.groupBy(*places).count().select(*places, "count")
 
+    def rows(self) -> int:
+        return int(self.frame.count())
+
     def distinct(self, name: str) -> int:
         return int(self._by_place.select(self._place(name)).distinct().count())
 

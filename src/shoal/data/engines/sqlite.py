@@ -54,11 +54,12 @@ class SqliteRows:
         types = [self.types.schema[name] for name in names]
         yield from self._parts(grouped(exact, rows_of(self.query)), [*types, pl.Int64()])
 
+    def rows(self) -> int:
+        return self._number_of(rows_of(self.query))
+
     def distinct(self, name: str) -> int:
         exact = [f"{quoted(name)} COLLATE binary"]
-        counted = f"SELECT COUNT(*) FROM ({grouped(exact, rows_of(self.query))})"
-        with closing(self._connected()) as connection:
-            return int(connection.execute(counted).fetchone()[0])
+        return self._number_of(f"({grouped(exact, rows_of(self.query))})")
 
     def head(self, rows: int) -> pl.DataFrame:
         some = f"SELECT * FROM {rows_of(self.query)} LIMIT {rows}"
@@ -67,6 +68,10 @@ class SqliteRows:
             part.rename(dict(zip(part.columns, self.types.columns, strict=True))) for part in parts
         ]
         return pl.concat([self.types, *named])
+
+    def _number_of(self, rows: str) -> int:
+        with closing(self._connected()) as connection:
+            return int(connection.execute(f"SELECT COUNT(*) FROM {rows}").fetchone()[0])
 
     def _parts(self, query: str, types: Sequence[pl.DataType]) -> Iterator[pl.DataFrame]:
         with closing(self._connected()) as connection:

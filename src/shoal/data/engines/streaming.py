@@ -35,6 +35,9 @@ class Streamed:
         grouped = self.lazy.select(columns).group_by(pl.all()).agg(pl.len().alias("count"))
         yield from grouped.collect_batches(engine="streaming", maintain_order=False)
 
+    def rows(self) -> int:
+        return int(self.lazy.select(pl.len()).collect(engine="streaming").item())
+
     def distinct(self, name: str) -> int:
         values = self.lazy.select(self._column(name).n_unique())
         return int(values.collect(engine="streaming").item())
