@@ -31,7 +31,7 @@ COLUMNS: dict[str, tuple[Kind, list[Any]]] = {
     "select": (Kind.INTEGER, [1, 2, 1]),
     "Größe": (Kind.INTEGER, [1, 2, 1]),
 }
-TYPES = {"nothing": pl.String, "decimals": pl.Decimal(10, 2)}
+TYPES: dict[str, Any] = {"nothing": pl.String, "decimals": pl.Decimal(10, 2)}
 
 
 @pytest.fixture(scope="module", params=PLACES_OF_ROWS, ids=lambda place: place.name)

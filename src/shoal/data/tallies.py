@@ -56,7 +56,7 @@ class Tallied:
         """The tally that comes in parts: the columns by `names`, then how often each row occurs."""
         own = types.frame.to_native().schema
         held = {name: _held(own[name]) for name in names}
-        parts = []
+        parts: list[pl.DataFrame] = []
         counts = [np.zeros(0, dtype=np.int64)]
         for batch in batches:
             # While it is gathered, a part is there twice, and once more as codes.
