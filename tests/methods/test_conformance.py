@@ -423,7 +423,9 @@ def test_a_table_of_one_column_is_released_unless_the_method_names_another(metho
         assert_clear(caught.value)
     if for_ages is not None:
         most = 100 if entry(method).truthful else 1000
-        assert 0 < len(for_ages.release(given).table) <= most
+        # Of so few records, nothing at all may be drawn often enough.
+        sizes = [len(for_ages.release(given, Seeded(seed)).table) for seed in range(4)]
+        assert 0 < max(sizes) <= most
 
 
 def without_other_columns(method: Method) -> Method | None:

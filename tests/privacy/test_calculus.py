@@ -552,3 +552,21 @@ def test_a_delta_as_large_as_one_person_is_a_concern() -> None:
     assert "give a far smaller one" in (delta_concern("1e-6", 1_000_000) or "")
     with pytest.raises(ParameterError, match=r"^people="):
         delta_concern("1e-6", 0)
+
+
+@pytest.mark.parametrize(("n", "j"), [(5, 2), (1023, 511), (1024, 1), (1500, 1200), (5000, 4999)])
+def test_ways_to_draw_are_counted_to_within_their_margin(n: int, j: int) -> None:
+    parts = module._log_ways(n, j)
+    margin = 2.0**-44 * (sum(map(abs, parts)) + 1)
+    assert sum(parts) == pytest.approx(math.log(math.comb(n, j)), rel=0, abs=margin)
+
+
+def test_a_chance_for_a_small_epsilon_is_chosen_at_once() -> None:
+    # With each k by full binomials it took minutes.
+    found = chosen_parameters("1/50", "1e-6", "standard", 1_000_000)
+    assert (found.k, found.beta) == (24342, Fraction(3, 5))
+
+
+def test_no_k_is_looked_for_that_no_table_of_that_size_can_have() -> None:
+    found = chosen_parameters("1/10000", "1e-6", "standard", 1_000_000)
+    assert found == safepub_parameters("1/10000", "1e-6")

@@ -199,3 +199,10 @@ def test_made_up_rows_are_nobodys() -> None:
     made = source(made_up(schema(), 10, FREE, 1))
     with pytest.raises(InternalError):
         made.write_back([])
+
+
+@pytest.mark.parametrize("number", [0, -3, 10**12])
+def test_a_number_of_values_that_no_column_has_is_refused(number: int) -> None:
+    schema = Schema({"ill": Role.SENSITIVE}, {"ill": Kind.TEXT}, {})
+    with pytest.raises(ParameterError):
+        made_up(schema, 10, Law(3.5, 0.3), 1, {"ill": number})

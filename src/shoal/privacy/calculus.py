@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import count
-from math import ceil, comb, floor, inf, log, pi
+from math import ceil, comb, factorial, floor, inf, log, pi
 from typing import Final, Literal, get_args
 
 from shoal.arguments import typed
@@ -69,6 +69,12 @@ _TERM = 2.0**-50
 
 _STEPS = 20
 """Into how many steps the chances are divided that β is chosen from."""
+
+_FAR = 4
+"""How many tables a group would have to be as large as for its β not to be looked at."""
+
+_FACTORIALS = 1 << 10
+"""Numbers below have exact factorials; those of others are too long to multiply."""
 
 _LARGEST_SUM = 1 << 17
 """Bits of the largest integers worth adding up to decide one borderline case."""
@@ -171,6 +177,8 @@ def chosen_parameters(
         beta = Fraction(step, _STEPS)
         if beta > usual.beta and meant != "standard":
             break
+        if beta > usual.beta and _hopeless(exact, failing, meant, beta, records):
+            break
         parameters = _parameters(exact, failing, meant, beta)
         kept = _expected(parameters, records)
         if kept >= most:
@@ -182,6 +190,17 @@ def chosen_parameters(
         if beta > usual.beta:
             before = kept
     return best
+
+
+def _hopeless(
+    epsilon: Epsilon, delta: Fraction, definition: Definition, beta: Fraction, records: int
+) -> bool:
+    """Whether groups would have to be so large that a table of that many records has none.
+
+    It is known without k, which takes long to find where it is that large.
+    """
+    largest = max(profile.last(delta) for profile in _profiles(epsilon, beta, definition))
+    return largest > _FAR * records * beta
 
 
 def _expected(parameters: SafePubParameters, records: int) -> float:
@@ -367,6 +386,25 @@ def _drawn(epsilon: Epsilon, digits: int) -> Bounds:
     return 1 - 1 / low, 1 - 1 / high
 
 
+def _log_ways(n: int, j: int) -> tuple[float, ...]:
+    """The logarithm of n over j, as a sum of floats.
+
+    Each has a relative error of a few roundings. They are apart, so that a margin by their sizes
+    covers what cancels.
+    """
+    if n < _FACTORIALS:
+        return (log(comb(n, j)),)
+    return *_log_factorial(n, 1), *_log_factorial(j, -1), *_log_factorial(n - j, -1)
+
+
+def _log_factorial(n: int, sign: int) -> tuple[float, ...]:
+    if n < _FACTORIALS:
+        return (sign * log(factorial(n)),)
+    # Stirling's series: what is left out is below 1/(1260·n⁵), far below the rounding of a part.
+    small = log(2 * pi * n) / 2 + 1 / (12 * n) - 1 / (360 * n**3)
+    return sign * n * log(n), float(-sign * n), sign * small
+
+
 class _Profile:
     """For every i, how likely a drawn count of at least i is to reveal too much.
 
@@ -432,7 +470,7 @@ class _Profile:
         counts = self.counts(n, i)
         first = counts[0]
         scale = log(self.scale(_ENOUGH)[1])
-        parts = log(comb(n, first)), first * drawn, (n - first) * left, scale
+        parts = *_log_ways(n, first), first * drawn, (n - first) * left, scale
         rest = float(self.rest[0] * n)
         over = float(self._weight(n, first, self.rest[0]) * self.rest[0] * n)
         chances = float(self.chances)

@@ -10,6 +10,7 @@ checked here, ranges there.
 import datetime as dt
 import inspect
 import warnings
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -102,7 +103,7 @@ _BUILDERS: dict[str, Callable[..., Hierarchy]] = {
 
 METHODS = Choices(
     "name",
-    (AUTO, *CATALOGUE),
+    ChainMap(CATALOGUE, {AUTO: ""}),
     lambda name: automatic if name == AUTO else entry_of(name).method,
 )
 """Ways to release; "auto" takes one of the others."""

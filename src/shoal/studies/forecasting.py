@@ -192,6 +192,10 @@ def forecast(
 
 def _all_quasi(trees: Mapping[str, Hierarchy]) -> Schema:
     """The schema of a table whose columns are all quasi-identifying."""
+    if not all(isinstance(tree, Hierarchy) for tree in trees.values()):
+        raise ParameterError(
+            "is a schema, or the hierarchies of columns by their names", option="schema"
+        )
     roles = dict.fromkeys(trees, Role.QUASI)
     kinds = {name: tree.kind for name, tree in trees.items()}
     return Schema(roles, kinds, trees)

@@ -20,6 +20,7 @@ from shoal.data.schema import Schema
 from shoal.data.sources import Keep, Laid, Reading, Recoded, Rewritten, Suppressed
 from shoal.data.tables import Missing, Table
 from shoal.errors import HierarchyError, InternalError, ParameterError
+from shoal.exact.numbers import whole
 
 __all__ = ["LARGEST", "Law", "made_up", "resampled"]
 
@@ -113,7 +114,13 @@ def _sizes(schema: Schema, values: Mapping[str, int]) -> dict[str, int]:
         if name in schema.hierarchies:
             sizes[name] = schema.public(name).leaves
         elif name in values:
-            sizes[name] = values[name]
+            sizes[name] = whole(values[name], f"values of {name!r}")
+            if sizes[name] > LARGEST:
+                raise ParameterError(
+                    f"column {name!r} is said to have {sizes[name]:,} values",
+                    f"say {LARGEST:,}: made-up tables have no more records",
+                    option="values",
+                )
         else:
             raise HierarchyError(
                 f"column {name!r} has no hierarchy, so it is not known which values it may have",

@@ -125,8 +125,14 @@ class GrownTree:
         codes, cards = list(counts.codes), list(counts.cards)
         texts, covered = {}, {}
         for column, (name, tree) in enumerate(self.budget.nodes.hierarchies.items()):
-            every, by_level = tree.texts()
             j = counts.names.index(name)
+            if name in self.budget.levels:
+                # It looks as in any other release at that level: labels in its order and type.
+                only = self.budget.levels[name]
+                codes[j], cards[j] = tree.maps[only][counts.codes[j]], tree.cardinality(only)
+                texts[name], covered[name] = tree.labels[only], tree.cover(only)
+                continue
+            every, by_level = tree.texts()
             level = self.boxes.row_levels(column)
             codes[j] = by_level[level, counts.codes[j]].astype(smallest(len(every)))
             cards[j] = len(every)
@@ -141,8 +147,8 @@ class GrownTree:
         trees = self.budget.nodes.hierarchies
         tells = np.full(shown.rows.distinct, len(trees) < len(shown.rows.names))
         for name, tree in trees.items():
-            root = shown.texts[name].index(tree.labels[-1][0])
-            tells |= shown.rows.column(name) != root
+            is_root = np.array([text == tree.labels[-1][0] for text in shown.texts[name]])
+            tells |= ~is_root[shown.rows.column(name)]
         return tells
 
 

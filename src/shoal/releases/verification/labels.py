@@ -59,6 +59,7 @@ def label_faults(released: ReleasedTables) -> Iterator[str]:
                 f"column {name!r} has {plural(wrong, 'value')} "
                 f"that level {level} of its hierarchy does not have"
             )
+    for name, tree in {**released.level_trees, **released.refined_trees}.items():
         if tree.derived and not released.shape.data_hierarchies:
             yield (
                 f"the hierarchy of column {name!r} was made from rows of a table, "
@@ -73,6 +74,19 @@ def places(released: ReleasedTables, name: str, tree: Hierarchy, level: int) -> 
     labels += [label for label in released.shape.extra_labels if label not in labels]
     known = {canonical(label, kind): place for place, label in enumerate(labels)}
     return [known.get(canonical(key, kind), -1) for key in released.table.keys(name)]
+
+
+def _places_of_any_level(released: ReleasedTables, name: str, tree: Hierarchy) -> list[int]:
+    """The place of every key among the labels of all levels, each where it is first, or -1."""
+    kind = released.claims.kind(name)
+    labels = dict.fromkeys(label for level in tree.labels for label in level)
+    known: dict[str, int] = {}
+    for place, label in enumerate(labels):
+        known.setdefault(canonical(label, kind), place)
+    # Texts stay as they are where a type would read two of them as one value.
+    known |= {label: place for place, label in enumerate(labels)}
+    keys = ["" if key is None else str(key) for key in released.table.keys(name)]
+    return [known.get(key, known.get(canonical(key, kind), -1)) for key in keys]
 
 
 def canonical(text: Key | None, kind: Kind) -> str:
@@ -125,7 +139,8 @@ def _is_known_text(axis: Axis, text: str, labels_only: bool) -> bool:
 def is_ordered(released: ReleasedTables) -> bool:
     """Whether rows are sorted by their values over all columns.
 
-    Values that were not generalised have an order of their own, labels that of their hierarchy.
+    Values that were not generalised have an order of their own, labels that of their hierarchy,
+    level by level from the leaves up where a column has several.
     Without it any order will do, and there is one unless neighbouring rows go round in a circle.
     """
     same_so_far = np.ones(max(released.table.rows - 1, 0), dtype=np.bool_)
@@ -137,7 +152,8 @@ def is_ordered(released: ReleasedTables) -> bool:
         differs = same_so_far & (codes[1:] != codes[:-1])
         before = codes[:-1][differs]
         after = codes[1:][differs]
-        if column.name in released.level_trees or not released.is_generalised(column):
+        known = column.name in released.level_trees or column.name in released.refined_trees
+        if known or not released.is_generalised(column):
             sorted_here = bool((before <= after).all())
         else:
             sorted_here = is_acyclic(np.unique(np.stack([before, after]), axis=1))
@@ -150,6 +166,9 @@ def is_ordered(released: ReleasedTables) -> bool:
 def _ordered_codes(released: ReleasedTables, column: ClaimedColumn) -> npt.NDArray[np.int64]:
     """The values of a column by their places in its hierarchy, or else in their own order."""
     codes = released.table.records([column.name])[0].codes.astype(np.int64)
+    refined = released.refined_trees.get(column.name)
+    if refined is not None and released.table.rows:
+        return np.array(_places_of_any_level(released, column.name, refined), dtype=np.int64)[codes]
     tree = released.level_trees.get(column.name)
     if tree is None or not released.table.rows:
         return codes

@@ -83,6 +83,11 @@ class ReleasedTables:
         return self.claims.trees(self.hierarchies, self.claims.levels)
 
     @cached_property
+    def refined_trees(self) -> dict[str, Hierarchy]:
+        """The hierarchies at hand of columns with values of several levels."""
+        return self.claims.trees(self.hierarchies, self.claims.refined - self.claims.levels.keys())
+
+    @cached_property
     def quasi_trees(self) -> dict[str, Hierarchy]:
         """The hierarchies at hand of quasi-identifying columns."""
         return self.claims.trees(self.hierarchies, self.claims.quasi)

@@ -117,11 +117,12 @@ class TreeClaim:
 
     def _noise_faults(self, epsilon: Fraction) -> Iterator[str]:
         narrower = self.scale - Fraction(1, _GRAIN)
-        if (self.scale * _GRAIN).denominator != 1 or narrower <= 0:
+        if (self.scale * _GRAIN).denominator != 1 or narrower < 0:
             yield "the scale of the tree's noise was not derived"
         elif _lost(self.scale, len(self.steps)) > epsilon * (1 + CLEARLY):
             yield "the noise of the tree is too narrow for its epsilon"
-        elif _lost(narrower, len(self.steps)) < epsilon * (1 - CLEARLY):
+        # There is no narrower noise than one grain, whatever it may spend.
+        elif narrower and _lost(narrower, len(self.steps)) < epsilon * (1 - CLEARLY):
             yield "the noise of the tree is wider than its epsilon asks for: it was not derived"
 
     def released(self, tables: ReleasedTables) -> Iterator[str]:
