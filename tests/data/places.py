@@ -12,8 +12,9 @@ import pytest
 
 import shoal
 from shoal.data.distant import Distant
+from shoal.data.engines import EngineName
 from shoal.data.engines.sql import quoted
-from shoal.data.files import EngineName, Format
+from shoal.data.files import Format
 from shoal.data.sources import Memory, Source
 from tests.postgres import Server
 

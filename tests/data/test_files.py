@@ -16,6 +16,7 @@ from polars.testing import assert_frame_equal
 import shoal
 from shoal.data import files, free_memory
 from shoal.data.distant import Distant
+from shoal.data.engines import EngineName
 from shoal.errors import ColumnError, FileError, ParameterError, TooLargeError
 from tests.data.columns import leaves, texts
 
@@ -181,7 +182,7 @@ def test_a_file_too_large_for_memory_is_streamed(
 
 
 @pytest.mark.parametrize("engine", ["memory", "stream"])
-def test_files_of_one_folder_are_one_table(tmp_path: Path, engine: files.EngineName) -> None:
+def test_files_of_one_folder_are_one_table(tmp_path: Path, engine: EngineName) -> None:
     for place, values in enumerate((["x", "y"], ["y"])):
         shoal.write(pl.DataFrame({"a": values}), tmp_path / f"{place}.parquet")
     (tmp_path / "_SUCCESS").write_bytes(b"")

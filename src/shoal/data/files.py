@@ -28,6 +28,7 @@ from shoal.data.csv_files import (
 )
 from shoal.data.databases import database, is_database
 from shoal.data.disk import reading, replacing, unreadable
+from shoal.data.engines import EngineName
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.parquet import CELL, unpacked_size
@@ -38,7 +39,6 @@ from shoal.errors import ColumnError, FileError, ParameterError, TooLargeError
 
 __all__ = [
     "FORMATS",
-    "EngineName",
     "Format",
     "formulas",
     "read",
@@ -60,9 +60,6 @@ FORMATS: Mapping[str, Format] = {
     ".ipc": "arrow",
 }
 """How a file's name ends, and what it then is."""
-
-EngineName = Literal["memory", "stream", "spark"]
-"""What counts the rows of files."""
 
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
 _ARROW_STREAM = b"\xff\xff\xff\xff"

@@ -3,3 +3,10 @@
 An engine groups the rows by some columns and hands over the distinct ones. It draws nothing, and it
 is told nothing but the names of columns. Uses `errors`; `distant` uses it.
 """
+
+from typing import Literal
+
+__all__ = ["EngineName"]
+
+EngineName = Literal["memory", "stream", "spark"]
+"""What counts the rows of files."""
