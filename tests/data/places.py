@@ -18,7 +18,7 @@ from shoal.data.files import Format
 from shoal.data.sources import Memory, Source
 from tests.postgres import Server
 
-__all__ = ["PLACES_OF_ROWS", "Place"]
+__all__ = ["PLACES_OF_ROWS", "Lazy", "Place"]
 
 
 class Place:
