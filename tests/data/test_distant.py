@@ -100,6 +100,13 @@ def test_every_place_gives_the_very_same_counts(given: Table) -> None:
         assert same(memory.count(names, levels), given.count(names, levels))
 
 
+def test_every_place_knows_how_many_people_there_are(given: Table, several: Table) -> None:
+    for here, memory in ((given, with_missing_values()), (several, several_rows())):
+        for name in here.names:
+            assert here.known(name) == memory.known(name)
+    assert several.known("name") == (440, 200)
+
+
 @pytest.mark.parametrize("name", ONE_OF_EACH)
 def test_every_method_releases_the_same_bytes(name: str, given: Table, tmp_path: Path) -> None:
     method = METHODS[name]

@@ -30,6 +30,7 @@ from shoal.data.sources import (
     Source,
     Suppressed,
     bounded_rows,
+    known_values,
 )
 from shoal.data.tables import Table
 from shoal.errors import ColumnError
@@ -96,6 +97,9 @@ class Listed:
 
     def values(self, columns: Sequence[Reading]) -> list[tuple[Key | None, ...]]:
         return [tuple(_ordered(self._keys(column))) for column in columns]
+
+    def known(self, column: Reading) -> tuple[int, int]:
+        return known_values(self, column)
 
     def count(self, columns: Sequence[Recoded]) -> Counts:
         rows = Counter(zip(*map(self._codes, columns), strict=True))

@@ -20,7 +20,16 @@ from shoal.data import frames
 from shoal.data.engines.engine import Engine
 from shoal.data.engines.streaming import Streamed
 from shoal.data.kinds import Key, Kind
-from shoal.data.sources import Keep, Laid, Memory, Reading, Recoded, Rewritten, Suppressed
+from shoal.data.sources import (
+    Keep,
+    Laid,
+    Memory,
+    Reading,
+    Recoded,
+    Rewritten,
+    Suppressed,
+    known_values,
+)
 from shoal.data.tallies import Tallied
 from shoal.errors import ColumnError, ShoalError, SourceError
 from shoal.zones import OWNER_ONLY
@@ -104,6 +113,21 @@ class Distant:
     def values(self, columns: Sequence[Reading]) -> list[tuple[Key | None, ...]]:
         return self._tallied([column.name for column in columns]).values(columns)
 
+    def known(self, column: Reading) -> tuple[int, int]:
+        name = column.name
+        held = name in self.released or any(tally.has([name]) for tally in self._tallies)
+        if held or not self._is_own_key(column):
+            return known_values(self, column)
+        # There may be as many values as people: they come in parts, of which none is kept.
+        rows = values = 0
+        with self._asking():
+            for part in self.engine.tally([name]):
+                texts, count = part.get_columns()
+                is_known = texts.is_not_null() & (texts.cast(pl.String) != "")
+                rows += int(count.filter(is_known).sum())
+                values += int(is_known.sum())
+        return rows, values
+
     def count(self, columns: Sequence[Recoded]) -> Counts:
         return self._tallied([recoded.column.name for recoded in columns]).count(columns)
 
@@ -154,6 +178,18 @@ class Distant:
         """Whether the type of a column is read off its values."""
         column = self.types.frame.get_column(name)
         return self.types.guessed(name) or column.dtype == nw.Unknown
+
+    def _is_own_key(self, column: Reading) -> bool:
+        """Whether values of a column are the same only if the engine says so."""
+        dtype = self.types.frame.get_column(column.name).dtype
+        match column.kind:
+            case Kind.TEXT:
+                return dtype == nw.String
+            case Kind.INTEGER:
+                return dtype.is_integer()
+            case Kind.DATE:
+                return dtype == nw.Date
+        return False
 
     def _comparable(self, name: str) -> bool:
         column = self.types.frame.get_column(name)

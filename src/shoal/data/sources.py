@@ -41,6 +41,7 @@ __all__ = [
     "chosen_rows",
     "is_distant",
     "kinds_of",
+    "known_values",
     "rewritten_rows",
 ]
 
@@ -137,6 +138,10 @@ class Source(Protocol):
 
     def values(self, columns: Sequence[Reading]) -> list[tuple[Key | None, ...]]:
         """The distinct values of columns, each in canonical order, a missing value (None) last."""
+        ...
+
+    def known(self, column: Reading) -> tuple[int, int]:
+        """How many rows have a value in a column, and how many different values these are."""
         ...
 
     def count(self, columns: Sequence[Recoded]) -> Counts:
@@ -271,6 +276,9 @@ class Memory:
         if new:
             self._code(new)
         return [self._coded[column] for column in columns]
+
+    def known(self, column: Reading) -> tuple[int, int]:
+        return known_values(self, column)
 
     def recoded(self, columns: Sequence[Recoded]) -> list[Codes]:
         """The codes of recoded columns, in the order of the rows."""
@@ -470,6 +478,17 @@ def chosen_rows(people: Codes, rows: int, chance: Chance) -> npt.NDArray[np.bool
         for start in range(0, len(sizes), DRAWN_TOGETHER)
     ]
     return np.concatenate([np.empty(0, dtype=np.bool_), *parts])
+
+
+def known_values(source: Source, column: Reading) -> tuple[int, int]:
+    """`Source.known`, by the values of a column and their counts."""
+    [keys] = source.values([column])
+    if None not in keys:
+        return source.rows, len(keys)
+    counts = source.count([Recoded(column, None, len(keys))])
+    # A missing value comes last.
+    is_missing = counts.codes[0] == len(keys) - 1
+    return source.rows - int(counts.count[is_missing].sum()), len(keys) - 1
 
 
 def is_distant(frame: Any) -> bool:

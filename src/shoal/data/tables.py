@@ -137,7 +137,8 @@ class Table:
                 "might make two people one",
                 "declare its type, 'text' or 'integer'",
             )
-        if None in self.keys(unit):
+        known, _ = self.known(unit)
+        if known < self.rows:
             raise ColumnError(
                 f"column {unit!r} tells people apart, but some of its values are missing",
                 "fill them, or drop those rows",
@@ -213,6 +214,10 @@ class Table:
         """The distinct values of a column, in canonical order, a missing value (None) last."""
         self.look_at([name])
         return self._keys[name]
+
+    def known(self, name: str) -> tuple[int, int]:
+        """How many rows have a value in a column, and how many different values these are."""
+        return self.source.known(self._reading(name))
 
     def labels(self, name: str) -> tuple[str, ...]:
         """The canonical text of every distinct value of a column."""

@@ -26,6 +26,7 @@ from shoal.data.sources import (
     Suppressed,
     bounded_rows,
     kinds_of,
+    known_values,
     rewritten_rows,
 )
 from shoal.errors import InternalError
@@ -115,6 +116,9 @@ class Tallied:
 
     def values(self, columns: Sequence[Reading]) -> list[tuple[Key | None, ...]]:
         return self._holding([column.name for column in columns]).values(columns)
+
+    def known(self, column: Reading) -> tuple[int, int]:
+        return known_values(self, column)
 
     def count(self, columns: Sequence[Recoded]) -> Counts:
         names = [recoded.column.name for recoded in columns]

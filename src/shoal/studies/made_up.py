@@ -17,7 +17,15 @@ from shoal.counts import Codes, Counts, group, smallest
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Key, Kind
 from shoal.data.schema import Schema
-from shoal.data.sources import Keep, Laid, Reading, Recoded, Rewritten, Suppressed
+from shoal.data.sources import (
+    Keep,
+    Laid,
+    Reading,
+    Recoded,
+    Rewritten,
+    Suppressed,
+    known_values,
+)
 from shoal.data.tables import Missing, Table
 from shoal.errors import HierarchyError, InternalError, ParameterError
 from shoal.exact.numbers import whole
@@ -219,6 +227,9 @@ class CountedRows:
     def values(self, columns: Sequence[Reading]) -> list[tuple[Key | None, ...]]:
         """All values that rows may have; the empty text is a missing one."""
         return [tuple(text or None for text in self.keys[column.name]) for column in columns]
+
+    def known(self, column: Reading) -> tuple[int, int]:
+        return known_values(self, column)
 
     def count(self, columns: Sequence[Recoded]) -> Counts:
         names = [column.column.name for column in columns]

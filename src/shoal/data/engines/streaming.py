@@ -28,8 +28,9 @@ class Streamed:
         columns = []
         for place, name in enumerate(names):
             column = self._column(name)
-            if self.types.schema[name] == pl.String:
-                # Numbers are grouped in less memory than texts.
+            if self.types.schema[name] == pl.String and len(names) > 1:
+                # Numbers are grouped in less memory than texts. A column alone may name people, and
+                # a table of their names would be no smaller.
                 column = column.cast(pl.Categorical(pl.Categories.random()))
             columns.append(column.alias(str(place)))
         grouped = self.lazy.select(columns).group_by(pl.all()).agg(pl.len().alias("count"))
