@@ -215,7 +215,7 @@ class Distant:
             yield
         except (ShoalError, MemoryError):
             raise
-        except Exception as error:
+        except (Exception, pl.exceptions.PanicException) as error:
             raise SourceError(
                 f"{self.engine.name} could not count its rows ({type(error).__name__})",
                 "see whether it can be reached and read, and run the same count there",
