@@ -392,22 +392,22 @@ def test_a_column_with_one_level_beside_a_tree_is_ordered_by_that_level(
         rows_are_people=True,
     )
     only: dict[str, Any] = {"floor": {"town": 1}, "ceiling": {"town": 1}}
-    method = {
+    methods: dict[str, Any] = {
         "counts": NoisyCounts(4, "1e-3", levels="tree", **only),
         "samples": SafePub(8, "1e-3", search="tree", split="1/2", **only),
-    }[name]
-    release = method.release(table)
+    }
+    release = methods[name].release(table)
     assert {"y", "b"} <= set(release.table["town"])
     assert faults(release, tmp_path, trees=trees) == []
 
 
 @each_method
 def test_a_column_with_one_level_beside_a_tree_keeps_its_type(name: str) -> None:
-    method = {
+    methods: dict[str, Any] = {
         "counts": NoisyCounts(4, "1e-3", levels="tree", ceiling={"age": 0}),
         "samples": SafePub(8, "1e-3", search="tree", split="1/2", ceiling={"age": 0}),
-    }[name]
-    assert method.release(people()).table["age"].dtype == pl.Int64
+    }
+    assert methods[name].release(people()).table["age"].dtype == pl.Int64
 
 
 @each_method
