@@ -114,6 +114,16 @@ class DuckDbFile(DuckDb):
         return shoal.read(path, query="people").source
 
 
+class Ibis(Place):
+    lacks = frozenset({"durations"})
+
+    def open(self, request: pytest.FixtureRequest, folder: Path) -> None:
+        self.ibis = pytest.importorskip("ibis", reason="Ibis is not installed")
+
+    def source(self, frame: pl.DataFrame) -> Source:
+        return Distant.of(self.ibis.memtable(frame.to_arrow()))
+
+
 class SqliteFile(Place):
     lacks = frozenset({"truth", "decimals", "lists", "durations"})
 
@@ -159,6 +169,7 @@ PLACES_OF_ROWS: list[Place] = [
     Streams("streamed parquet", "parquet"),
     DuckDb("duckdb"),
     DuckDbFile("duckdb file"),
+    Ibis("ibis"),
     SqliteFile("sqlite"),
     PostgreSql("postgresql"),
     SparkFiles("spark", "parquet", "durations"),

@@ -234,7 +234,6 @@ def _engine_of(frame: Any) -> Engine:
         from shoal.data.engines.spark import Spark
 
         return Spark(frame)
-    raise ColumnError(
-        f"the rows of a {type(frame).__name__} cannot be counted where they are",
-        "collect it into a Polars, pandas or Arrow dataframe",
-    )
+    from shoal.data.engines.other import OtherLazy
+
+    return OtherLazy(frame)
