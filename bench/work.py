@@ -31,7 +31,7 @@ def read(source: Source) -> pl.DataFrame:
     """R, the yardstick: `polars.read_csv` as it is called; as text where its guess of types fails,
     as on timeuse.
     """
-    return pl.read_csv(source.path, separator=";", infer_schema=_guessed(source.path))
+    return pl.read_csv(source.path, separator=";", infer_schema=is_guessed(source.path))
 
 
 def read_text(source: Source) -> pl.DataFrame:
@@ -40,7 +40,8 @@ def read_text(source: Source) -> pl.DataFrame:
 
 
 @cache
-def _guessed(path: Path) -> bool:
+def is_guessed(path: Path) -> bool:
+    """Whether Polars can guess the types of a file."""
     try:
         pl.read_csv(path, separator=";")
     except pl.exceptions.ComputeError:

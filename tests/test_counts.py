@@ -54,6 +54,16 @@ def test_weights_count_rows_several_times(
     assert as_counter(grouped(rows, card, weights)) == expected
 
 
+@pytest.mark.parametrize("card", [1 << 16, (1 << 16) + 1], ids=["four bytes", "eight bytes"])
+def test_keys_that_just_fit_four_bytes_and_just_do_not_are_counted_alike(card: int) -> None:
+    last = card - 1
+    codes = [np.array([last, 0, last, last]), np.array([last, last, 0, last])]
+    unsigned = [column.astype(np.uint32) for column in codes]
+    counts = group(["a", "b"], unsigned, [card, card])
+    assert as_counter(counts) == {(0, last): 1, (last, 0): 1, (last, last): 2}
+    assert list(as_counter(counts)) == [(0, last), (last, 0), (last, last)]
+
+
 @given(tables)
 def test_counts_over_some_columns_are_those_of_their_rows(rows: list[tuple[int, ...]]) -> None:
     counts = grouped(rows)

@@ -22,7 +22,7 @@ _ROOMS = {
     "Counts": "counts",
     "Lattice": "lattice",
     "Groups": "lattice",
-    "assess": "measure",
+    "assess": "measure.risk",
     "RiskLimits": "measure.gates",
     "preview": "measure.previewing",
     "compare": "measure.comparing",
@@ -119,13 +119,13 @@ if TYPE_CHECKING:
     from shoal.lattice import Groups as Groups
     from shoal.lattice import Lattice as Lattice
     from shoal.ledger import Ledger as Ledger
-    from shoal.measure import assess as assess
     from shoal.measure.comparing import compare as compare
     from shoal.measure.explaining import explain as explain
     from shoal.measure.explaining import explain_counts as explain_counts
     from shoal.measure.gates import RiskLimits as RiskLimits
     from shoal.measure.marginals import marginal as marginal
     from shoal.measure.previewing import preview as preview
+    from shoal.measure.risk import assess as assess
     from shoal.methods.auto import release as release
     from shoal.methods.buckets import Buckets as Buckets
     from shoal.methods.coincident import Coincident as Coincident

@@ -28,7 +28,7 @@ import inspect
 import os
 import types
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache, wraps
 from numbers import Real
@@ -136,24 +136,15 @@ def require_one_of(option: str, given: str, *known: str) -> None:
 
 
 def _checked(function: Any, own: tuple[str, ...] = ()) -> Any:
-    parameters = inspect.signature(function).parameters
-    names = [name for name, one in parameters.items() if one.kind < one.VAR_POSITIONAL]
-    several = next((name for name, one in parameters.items() if one.kind is one.VAR_POSITIONAL), "")
-    annotations = {
-        name: one.annotation
-        for name, one in parameters.items()
-        if name not in own and one.annotation is not one.empty and one.kind is not one.VAR_KEYWORD
-    }
-
     @cache
-    def hints() -> dict[str, Any]:
-        return {name: _hint(given, function.__globals__) for name, given in annotations.items()}
+    def expected() -> _Expected:
+        return _expected(function, own)
 
     def check(given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        known = hints()
-        more = [several] * (len(given) - len(names))
-        for name, value in (*zip((*names, *more), given, strict=False), *named.items()):
-            hint = known.get(name, Any)
+        known = expected()
+        more = [known.several] * (len(given) - len(known.names))
+        for name, value in (*zip((*known.names, *more), given, strict=False), *named.items()):
+            hint = known.hints.get(name, Any)
             # Most arguments are of the very type, which is quickly seen.
             if type(value) is not hint and not _fits(value, hint):
                 raise _wrong(name, value, hint)
@@ -167,6 +158,32 @@ def _checked(function: Any, own: tuple[str, ...] = ()) -> Any:
         call.__code__, function.__globals__, function.__name__, None, call.__closure__
     )
     return wraps(function)(same)
+
+
+@dataclass(frozen=True)
+class _Expected:
+    """What a function expects: the names of its arguments in their order, and their types.
+
+    several: the name of those that follow in any number
+    """
+
+    names: list[str]
+    several: str
+    hints: dict[str, Any]
+
+
+def _expected(function: Any, own: tuple[str, ...]) -> _Expected:
+    """Found out when a function is first called, as most of those that are loaded never are."""
+    names, several, hints = [], "", {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind < parameter.VAR_POSITIONAL:
+            names.append(name)
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            several = name
+        is_checked = parameter.annotation is not parameter.empty and name not in own
+        if is_checked and parameter.kind is not parameter.VAR_KEYWORD:
+            hints[name] = _hint(parameter.annotation, function.__globals__)
+    return _Expected(names, several, hints)
 
 
 def _hint(annotation: Any, names: dict[str, Any]) -> Any:

@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 Codes = npt.NDArray[np.unsignedinteger]
+Keys = npt.NDArray[np.integer]
 
 
 def smallest(values: int) -> type[np.unsignedinteger]:
@@ -42,6 +43,9 @@ PACK = 4096
 
 _LARGEST_KEY = 1 << 62
 """Keys of rows stay below it, so that a sum of two of them does not overflow."""
+
+_SHORT_KEYS = 1 << 32
+"""Combinations up to which keys fit four bytes."""
 
 _DENSE = 2
 """Combinations per row up to which an array of all of them costs less than sorting the rows."""
@@ -110,30 +114,33 @@ def group(
     if cells > _LARGEST_KEY:
         columns, sizes = _group_wide(codes, cards, count)
     else:
-        key = _keys(codes, cards)
+        key = _keys(codes, cards, cells)
+        del codes  # and the key below: they are as long as the table, and memory is highest here
         few = cells <= _DENSE * len(key)
         distinct, sizes = _dense(key, count, cells) if few else _sorted(key, count)
+        del key
         columns = _codes(distinct, cards)
     return Counts(tuple(names), tuple(columns), tuple(cards), sizes.astype(np.int64, copy=False))
 
 
 def _dense(
-    key: npt.NDArray[np.int64], count: npt.NDArray[np.int64] | None, cells: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
+    key: Keys, count: npt.NDArray[np.int64] | None, cells: int
+) -> tuple[Keys, npt.NDArray[Any]]:
     """The distinct keys and how often each occurs, by an array of all that there could be."""
     every = np.bincount(key, count, cells)  # floats are exact up to 2^53 records
     distinct = np.flatnonzero(every)
     return distinct, every[distinct]
 
 
-def _sorted(
-    key: npt.NDArray[np.int64], count: npt.NDArray[np.int64] | None
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _sorted(key: Keys, count: npt.NDArray[np.int64] | None) -> tuple[Keys, npt.NDArray[np.int64]]:
     """The distinct keys and how often each occurs, by one sort."""
     if count is None:
         key.sort()
         last = last_of_runs(key)
-        return key[last], np.diff(last, prepend=-1)
+        sizes = np.empty_like(last)
+        sizes[:1] = last[:1] + 1
+        np.subtract(last[1:], last[:-1], out=sizes[1:])
+        return key[last], sizes
     order = np.argsort(key, kind="stable")
     key = key[order]
     last = last_of_runs(key)
@@ -191,23 +198,28 @@ def row_keys(
     return key
 
 
-def _keys(codes: Sequence[Codes], cards: Sequence[int]) -> npt.NDArray[np.int64]:
-    """One integer per row that orders rows by their codes."""
-    key = codes[0].astype(np.int64)
+def _keys(codes: Sequence[Codes], cards: Sequence[int], cells: int) -> Keys:
+    """One integer per row that orders rows by their codes, of four bytes where these do.
+
+    They are sorted in half the time.
+    """
+    kind = np.dtype(np.uint32 if cells <= _SHORT_KEYS else np.int64)
+    key: npt.NDArray[Any] = codes[0].astype(kind)
     for column, card in zip(codes[1:], cards[1:], strict=True):
         key *= max(card, 1)
         # "unsafe" is for codes of eight bytes; they are below the card, so they fit.
-        np.add(key, column, out=key, dtype=np.int64, casting="unsafe")
+        np.add(key, column, out=key, dtype=kind, casting="unsafe")
     return key
 
 
-def _codes(key: npt.NDArray[np.int64], cards: Sequence[int]) -> list[Codes]:
+def _codes(key: Keys, cards: Sequence[int]) -> list[Codes]:
     """The codes of every column from the keys: a few divisions, then look-ups in small tables."""
     codes: list[Codes] = []
     for columns in reversed(packs_of(cards)):
         size = prod(max(cards[j], 1) for j in columns)
         rest = key // size
-        place = key - rest * size
+        place = rest * size
+        np.subtract(key, place, out=place)
         key = rest
         if size > PACK:  # only a column that stands alone has that many values
             codes.append(place.astype(smallest(cards[columns[0]])))

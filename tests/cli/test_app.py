@@ -14,7 +14,7 @@ import pytest
 import typer
 
 import shoal
-from shoal.cli.app import app
+from shoal.cli.app import app, app_for
 from tests.cli.shell import SECRET, command, contents, refused, run
 from tests.conftest import ROOT
 from tests.recipe.people import PEOPLE, RECIPE
@@ -35,6 +35,23 @@ def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
             yield from walk((*path, name), inner)
 
     return walk((), typer.main.get_command(app))
+
+
+def test_only_the_command_that_is_typed_is_loaded_and_all_of_it_is() -> None:
+    every = dict(commands())
+    names = [path[0] for path in every if len(path) == 1]
+    for name in names:
+        alone: Any = typer.main.get_command(app_for([name, "--help"]))
+        assert [*alone.commands] == [name]
+        loaded = alone.commands[name]
+        inner = getattr(every[(name,)], "commands", {})
+        assert [*getattr(loaded, "commands", {})] == [*inner]
+    for words in ([], ["--version"], ["no-such-command"]):
+        assert [*typer.main.get_command(app_for(words)).commands] == names  # type: ignore[attr-defined]
+    code = "import sys; from shoal.cli.app import app_for; app_for(['assess']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "shoal.cli.assess" in done.stdout
+    assert "shoal.cli.views" not in done.stdout
 
 
 def test_help_reads_well_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -361,3 +362,22 @@ def test_rows_of_nothing_but_missing_values_come_first_too(tmp_path: Path) -> No
     shoal.write(frame, tmp_path / "ours.csv")
     frame.write_csv(tmp_path / "theirs.csv")
     assert (tmp_path / "ours.csv").read_bytes() == (tmp_path / "theirs.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame({"a": ["x", "y,z", None], "b": [1, None, 3]}),
+        pl.DataFrame({"a": ["x", "two\nlines", "z"], "b": [1, 2, 3]}),
+        pl.DataFrame({"only": ["x", None, "z"]}),
+        pl.DataFrame({"a": [0.0, -0.0, None], "b": [0.5, float("nan"), 1e300]}),
+    ],
+)
+@pytest.mark.parametrize("count", [[30_000, 1, 2], [1, 1, 1], [20_000, 0, 5], [0, 0, 0]])
+def test_counted_rows_are_written_as_the_repeated_rows_are(
+    frame: pl.DataFrame, count: list[int]
+) -> None:
+    counted, repeated = io.BytesIO(), io.BytesIO()
+    csv_files.write_csv(frame, counted, np.array(count))
+    csv_files.write_csv(frame[np.repeat([0, 1, 2], count)], repeated)
+    assert counted.getvalue() == repeated.getvalue()

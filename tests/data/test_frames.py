@@ -100,3 +100,20 @@ def test_categories_that_do_not_occur_leave_no_trace() -> None:
 
 def test_polars_answers_in_this_process() -> None:
     frames.require_threads()
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("name", COLUMNS)
+def test_counted_rows_are_repeated_in_their_order_and_type(maker: str, name: str) -> None:
+    values, _ = COLUMNS[name]
+    _, series = column(maker, values)
+    count = np.arange(len(values))
+    counted = frames.RowsWithCounts(MAKERS[maker](values), count)
+    repeated = nw.from_native(counted.repeated(), eager_only=True)
+    assert repeated.shape == counted.shape
+    assert repeated["v"].dtype == series.dtype
+    expected = [values[i] for i in np.repeat(count, count)]
+    # pandas has NaN in place of None.
+    known = [value for value in expected if value is not None]
+    assert repeated["v"].drop_nulls().to_list() == known
+    assert repeated["v"].is_null().to_list() == [value is None for value in expected]

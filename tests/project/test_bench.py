@@ -1,22 +1,36 @@
 """The benchmarks still run: every measurement once, on a small table. Figures are not tested."""
 
 import importlib
+import os
 import subprocess
 import sys
 import venv
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import shoal
 from bench import __main__ as everything
-from bench import buckets, coincident, columns, kept, left, personal, safepub, sources, work
+from bench import (
+    buckets,
+    coincident,
+    columns,
+    command,
+    kept,
+    left,
+    personal,
+    safepub,
+    sources,
+    work,
+)
 from bench.__main__ import Printed
 from bench.measure import best, peak
 from bench.sources import Source, adult, large, wide
 from shoal import NoisyCounts, SafePub, demo
+from tests.cli.shell import run
 from tests.conftest import ROOT
 
 
@@ -49,6 +63,40 @@ def test_peak_memory_is_that_of_a_fresh_process(small: Source) -> None:
     held = bytearray(400_000_000)  # what this process holds must not count
     assert 20 < peak("assess", small) < 400
     del held
+
+
+@pytest.mark.skipif(not hasattr(os, "wait4"), reason="the system does not count for a process")
+def test_whole_commands_are_measured_in_what_the_copy_takes(
+    small: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = bytearray(400_000_000)  # what this process holds must not count
+    python = [sys.executable, "-S", "-c"]
+    given = {
+        command.COPY: [*python, "pass"],
+        command.RELEASE: [*python, "held = b'x' * 100_000_000; sum(range(5_000_000))"],
+    }
+    monkeypatch.setattr(command, "commands", lambda source, folder: given)
+    printed = command.whole([small], repeats=1)
+    rows: list[dict[str, Any]] = [dict(zip(printed.head, row, strict=True)) for row in printed.rows]
+    copy, release = rows
+    assert copy["E"] == copy["CPU, E"] == copy["MB, E"] == 1
+    assert release["CPU, E"] > 1
+    assert copy["MB"] < 50 < release["MB"] < 200
+    del held
+
+
+def test_the_commands_that_are_measured_run(small: Source, tmp_path: Path) -> None:
+    given = command.commands(small, tmp_path)
+    for what in (command.RELEASE, command.ASSESS):
+        words = [*given[what]]
+        result = run(*words[3:])  # after Python itself
+        assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "release.csv").exists()
+
+
+def test_a_command_that_fails_is_not_measured(tmp_path: Path) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        command.run([sys.executable, "-c", "raise SystemExit(2)"], tmp_path)
 
 
 def test_the_best_of_several_gets_fresh_things_every_time() -> None:

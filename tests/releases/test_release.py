@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.chance import Chance, Seeded
+from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
@@ -35,7 +36,7 @@ from shoal.privacy.models import (
 )
 from shoal.privacy.promises import Sampled, Syntactic
 from shoal.releases.certificate import Certificate, certify, plain
-from shoal.releases.layout import assemble
+from shoal.releases.layout import assemble, lay_out
 from shoal.releases.release import Release
 from shoal.releases.verification import unchecked, verify
 from tests.releases.people import AGES, SEXES, assembled, people
@@ -342,3 +343,25 @@ def test_verify_and_the_models_agree_on_every_group(
     assert bool(failures) == bool(failing)
     if failing:
         assert failures[0].startswith(f"{failing} of {len(groups.sizes)} groups")
+
+
+def test_rows_are_repeated_only_for_who_asks_for_the_table(tmp_path: Path) -> None:
+    paper = release(people()).certificate
+    different = pl.DataFrame({"sex": ["female", "male"]})
+    made = Release(RowsWithCounts(different, np.array([3, 2])), paper).with_certificate(paper)
+    path = made.write(tmp_path / "out")
+    assert "5 rows × 1 columns" in repr(made)
+    assert isinstance(made.rows, RowsWithCounts)
+    shown = made.table
+    assert shown["sex"].to_list() == ["female"] * 3 + ["male"] * 2
+    assert pl.read_csv(path).equals(shown)
+    assert made.table is shown
+    assert replace(made, table=different).table is different
+
+
+def test_a_row_that_is_released_no_times_leaves_no_trace() -> None:
+    table = shoal.table(pl.DataFrame({"town": ["Oslo", "Bern"]}), insensitive=["town"])
+    counts = table.count(["town"])
+    laid = lay_out(table, {}, replace(counts, count=np.array([0, 2])))
+    assert laid.frame["town"].to_list() == ["Oslo"]
+    assert laid.count.tolist() == [2]

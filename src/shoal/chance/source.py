@@ -273,7 +273,8 @@ class Chance:
         Its first bits decide in nearly all cases, by a table; where a cumulative probability has
         the same first bits, more bits are drawn until they differ.
         """
-        cumulative = {n: _cumulative(n, probability) for n in np.unique(trials).tolist()}
+        occurring = np.flatnonzero(np.bincount(trials)).tolist()
+        cumulative = {n: _cumulative(n, probability) for n in occurring}
         tables = np.empty((max(cumulative, default=0) + 1, 1 << _FIRST), dtype=np.uint8)
         for n, sums in cumulative.items():
             tables[n] = _table(sums)

@@ -9,38 +9,42 @@ import errno
 import os
 import sys
 import traceback
+from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
 from shoal import __version__
-from shoal.cli import (
-    assess,
-    attack,
-    audit,
-    buckets,
-    compare,
-    demo,
-    experiment,
-    explain,
-    hierarchy,
-    judge,
-    ledger,
-    options,
-    preview,
-    recipe,
-    release,
-    tradeoff,
-    verify,
-    views,
-    views_certify,
-    views_restore,
-)
+from shoal.cli import options
 from shoal.cli.terminal import abandon, complain
 from shoal.data.disk import guarding
 from shoal.errors import ShoalError, Stopped
 
-__all__ = ["app"]
+__all__ = ["app", "app_for"]
+
+app: typer.Typer
+"""All commands."""
+
+_COMMANDS = {
+    "demo": "demo",
+    "assess": "assess",
+    "preview": "preview",
+    "release": "release",
+    "verify": "verify",
+    "compare": "compare",
+    "judge": "judge",
+    "tradeoff": "tradeoff",
+    "limits": "buckets",
+    "count": "buckets",
+    "attack": "attack",
+    "explain": "explain",
+    "serve": "audit",
+}
+"""The commands, in the order of the help, and the modules that have a function of their name."""
+
+_GROUPS = ("experiment", "recipe", "hierarchy", "ledger", "audit", "views")
+"""Modules whose `app` has several commands."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of a disk that stdout goes to
 
@@ -116,23 +120,12 @@ def _place(error: BaseException) -> str:
     return f"{type(error).__name__} in {module}, line {line}"
 
 
-app = typer.Typer(
-    name="shoal",
-    cls=_Shoal,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["--help", "-h"]},
-)
-
-
 def _version(wanted: bool) -> None:
     if wanted:
         print(f"shoal {__version__}")
         raise typer.Exit
 
 
-@app.callback()
 def shoal(
     version: Annotated[
         bool,
@@ -148,25 +141,50 @@ def shoal(
     """
 
 
-app.command("demo", cls=options.Command)(demo.demo)
-app.command("assess", cls=options.Command)(assess.assess)
-app.command("preview", cls=options.Command)(preview.preview)
-app.command("release", cls=options.Command)(release.release)
-app.command("verify", cls=options.Command)(verify.verify)
-app.command("compare", cls=options.Command)(compare.compare)
-app.command("judge", cls=options.Command)(judge.judge)
-app.command("tradeoff", cls=options.Command)(tradeoff.tradeoff)
-app.command("limits", cls=options.Command)(buckets.limits)
-app.command("count", cls=options.Command)(buckets.count)
-app.command("attack", cls=options.Command)(attack.attack)
-app.command("explain", cls=options.Command)(explain.explain)
-app.command("serve", cls=options.Command)(audit.serve)
-app.add_typer(experiment.app, name="experiment")
-app.add_typer(recipe.app, name="recipe")
-app.add_typer(hierarchy.app, name="hierarchy")
-app.add_typer(ledger.app, name="ledger")
-app.add_typer(audit.app, name="audit")
-views.app.command("restore", cls=options.Command)(views_restore.restore)
-views.app.command("certify", cls=options.Command)(views_certify.certify)
-views.app.command("verify", cls=options.Command)(views_certify.verify)
-app.add_typer(views.app, name="views")
+def app_for(words: list[str]) -> typer.Typer:
+    """The app with the command that is typed; with all of them where that is none, as for help.
+
+    Loading and building the others would take longer than many a command.
+    """
+    first = words[0] if words else ""
+    if first in _COMMANDS or first in _GROUPS:
+        return _made([first])
+    return _made([*_COMMANDS, *_GROUPS])
+
+
+@cache
+def __getattr__(name: str) -> Any:
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return app_for([])
+
+
+def _made(names: list[str]) -> typer.Typer:
+    made = typer.Typer(
+        name="shoal",
+        cls=_Shoal,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+    made.callback()(shoal)
+    for name in names:
+        if name in _GROUPS:
+            made.add_typer(_group(name), name=name)
+        else:
+            module = import_module(f"shoal.cli.{_COMMANDS[name]}")
+            made.command(name, cls=options.Command)(getattr(module, name))
+    return made
+
+
+@cache
+def _group(name: str) -> typer.Typer:
+    group: typer.Typer = import_module(f"shoal.cli.{name}").app
+    if name == "views":
+        from shoal.cli import views_certify, views_restore
+
+        group.command("restore", cls=options.Command)(views_restore.restore)
+        group.command("certify", cls=options.Command)(views_certify.certify)
+        group.command("verify", cls=options.Command)(views_certify.verify)
+    return group

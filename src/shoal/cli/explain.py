@@ -312,6 +312,10 @@ def _forecast_pages(forecast: "Forecast") -> "Iterator[RenderableType]":
     for way, reason in forecast.refused.items():
         yield f"\n{way}: {reason}"
     yield f"\n{_made(forecast)}"
+    yield (
+        "\nshoal.release, and the method auto of recipes, take a tree: of noisy counts, or of "
+        "SafePub if they are to be truthful."
+    )
 
 
 def _between(figure: "Between") -> str:
@@ -379,6 +383,7 @@ def _pages(explanation: "Explanation") -> "Iterator[RenderableType]":
     if explanation.search is not None:
         searching = exact["epsilon_search"] + each
     yield figures(
+        ("method", "SafePub, with beta as usual; --counts 1 explains noisy counts"),
         ("epsilon", exact["epsilon"] + person),
         ("  for the anonymisation", exact["epsilon_anonymisation"] + each),
         ("  for the search", searching),

@@ -97,7 +97,7 @@ def release(
     complain(*_notes_after(chosen, made, out, neutralise=neutralise))
     facts = [line for line in made.facts.lines() if line not in warnings]
     complain(*(f"owner only: {line}" for line in facts))
-    if table.rows and not len(made.table):
+    if table.rows and not made.rows.shape[0]:
         complain(_nothing(made.facts.crowd))
     if not entry_of(method.name).not_judged:
         command = shlex.join(["shoal", "judge", str(recipe), "--release", str(out)])
@@ -192,7 +192,7 @@ def _formulas(made: "Release", out: Path) -> "Iterator[str]":
     from shoal.data.files import formulas
 
     again = f"shoal.Release.read({str(out)!r}).write({str(out)!r}, neutralise=True)"
-    for name, frame in {"release": made.table, **made.further}.items():
+    for name, frame in {"release": made.rows, **made.further}.items():
         columns = formulas(frame)
         if columns:
             yield (

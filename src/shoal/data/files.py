@@ -29,6 +29,7 @@ from shoal.data.csv_files import (
 from shoal.data.databases import database, is_database
 from shoal.data.disk import reading, replacing, unreadable
 from shoal.data.engines import EngineName
+from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.parquet import CELL, unpacked_size
@@ -149,7 +150,7 @@ def write(
 
 
 def serialise(frame: Any, file: IO[bytes], format: Format, *, neutralise: bool = False) -> None:
-    """Write a dataframe (or a `Table`) into a file that is open."""
+    """Write a dataframe (a `Table`, or `RowsWithCounts`) into a file that is open."""
     if format not in FORMATS.values():
         raise ParameterError(
             "is unknown",
@@ -162,9 +163,13 @@ def serialise(frame: Any, file: IO[bytes], format: Format, *, neutralise: bool =
             f"format {format!r} has no cells that a spreadsheet would run",
             "`neutralise` is for 'csv'",
         )
+    count = None
+    if isinstance(frame, RowsWithCounts):
+        count = frame.count if format == "csv" else None
+        frame = frame.frame if format == "csv" else frame.repeated()
     data = _as_polars(frame)
     if format == "csv":
-        write_csv(spreadsheets.neutralised(data) if neutralise else data, file)
+        write_csv(spreadsheets.neutralised(data) if neutralise else data, file, count)
     elif format == "parquet":
         try:
             data.write_parquet(file)
@@ -184,7 +189,8 @@ def formulas(frame: Any) -> list[str]:
     >>> formulas(people)
     ['note']
     """
-    return spreadsheets.columns_with_formulas(_as_polars(frame))
+    different = frame.frame if isinstance(frame, RowsWithCounts) else frame
+    return spreadsheets.columns_with_formulas(_as_polars(different))
 
 
 def _as_polars(frame: Any) -> pl.DataFrame:

@@ -8,6 +8,7 @@ import datetime as dt
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from typing import Any, Protocol
@@ -22,6 +23,7 @@ from shoal.errors import ForkError
 
 __all__ = [
     "Library",
+    "RowsWithCounts",
     "comparable",
     "comparable_type",
     "guessed",
@@ -38,9 +40,38 @@ CodedValues = tuple[Ints, list[object]]
 
 # Texts that are coded together where there are many rows: memory for four bytes each is small.
 _AT_ONCE = 1 << 20
+# Places up to which a list of them costs nearly nothing.
+_FEW = 10_000
 _MISFITS = (ValueError, TypeError, OverflowError, KeyError, ArithmeticError)
 # Seconds for Polars to sort two numbers.
 _PATIENCE = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class RowsWithCounts:
+    """The different rows of a dataframe, and how often each is there.
+
+    So a table that repeats few rows many times can be held and written.
+    """
+
+    frame: Any
+    count: npt.NDArray[np.int64]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns the repeated rows have."""
+        return int(self.count.sum()), int(self.frame.shape[1])
+
+    def repeated(self) -> Any:
+        """The dataframe with every row as often as it is there."""
+        frame = nw.from_native(self.frame, eager_only=True)
+        own = library(frame)
+        assert own is not None  # it was made by one of the three
+        rows = np.repeat(np.arange(len(self.count)), self.count)
+        repeated = {}
+        for column in frame.iter_columns():
+            repeated[column.name] = own.take(column.to_native(), rows)
+        return own.frame(repeated)
 
 
 def require_threads() -> None:
@@ -436,7 +467,7 @@ class _Polars:
     def only(self, series: Any, places: Ints) -> Any:
         import polars as pl
 
-        kept = series[places]
+        kept = self.take(series, places)
         dtype = series.dtype
         if isinstance(dtype, pl.Enum):
             names = set(kept.cast(pl.String))
@@ -457,8 +488,9 @@ class _Polars:
         }[kind]
 
     def take(self, series: Any, codes: Ints) -> Any:
-        # By `gather`, Polars would plan and run a query.
-        return series[codes]
+        # For an array, Polars loads numpy.ma, which takes longer than taking few values. By
+        # `gather` it would plan and run a query.
+        return series[codes.tolist() if len(codes) < _FEW else codes]
 
     def frame(self, columns: Mapping[str, Any]) -> Any:
         import polars as pl

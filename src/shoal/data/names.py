@@ -66,8 +66,10 @@ def like_a_record(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     for name, values in zip(names, below, strict=True):
         if name and (_like_a_value(name) or name in values):
             return True
+        if not re.search(r"[\d@]", name):
+            continue
         spellings = {_spelling(value) for value in values[:100] if value}
-        if re.search(r"[\d@]", name) and spellings == {_spelling(name)}:
+        if spellings == {_spelling(name)}:
             return True
     return False
 

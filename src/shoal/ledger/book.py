@@ -348,7 +348,7 @@ class Ledger:
             made = method.release(table, chance, progress=progress)
             if provenance:
                 certificate = replace(made.certificate, recipe=provenance.digest)
-                made = replace(made, certificate=certificate)
+                made = made.with_certificate(certificate)
             done = self.complete(
                 entry.number,
                 made.certificate,
@@ -362,7 +362,7 @@ class Ledger:
                 made.write(
                     destination.directory, destination.format, neutralise=destination.neutralise
                 )
-        return replace(made, entry=_entered(entry, done.facts))
+        return made.with_entry(_entered(entry, done.facts))
 
     @contextmanager
     def _spent(self, number: int) -> Iterator[None]:

@@ -397,7 +397,7 @@ class Recipe:
                 provenance=Provenance(self.digest, self.path),
             )
         result = method.release(table, progress=progress)
-        result = replace(result, certificate=replace(result.certificate, recipe=self.digest))
+        result = result.with_certificate(replace(result.certificate, recipe=self.digest))
         if directory is not None:
             result.write(directory, self.format, neutralise=neutralise)
         return result

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from shoal.arguments import require_one_of
 from shoal.counts import Codes, Counts, group
+from shoal.data.frames import RowsWithCounts
 from shoal.data.kinds import Key
 from shoal.data.sources import Suppressed
 from shoal.data.tables import Table
@@ -67,8 +68,8 @@ def lay_out(
     `generalised` has, for every generalised column, its labels and the code of every distinct row
     among them. Other columns are released unchanged, identifying ones never. Rows are sorted by
     their released codes over all columns, so that equal multisets of rows give equal bytes, and
-    nothing depends on the order of the input. With `counts` each row is there once, and a column of
-    that name says how often it is released.
+    nothing depends on the order of the input. They are a dataframe with how often each is released;
+    with `counts`, a column of that name says it.
     """
     values: dict[str, Sequence[Key | None]] = {}
     codes: dict[str, npt.NDArray[Any]] = {}
@@ -79,12 +80,16 @@ def lay_out(
             values[name], codes[name] = table.keys(name), rows.column(name)
     cards = [max(len(texts), 1) for texts in values.values()]
     laid = group(list(codes), list(codes.values()), cards, rows.count)
+    if not counts:
+        # A row that is not released must leave no trace.
+        laid = laid.where(laid.count > 0)
     columns: dict[str, tuple[Sequence[Key | None] | None, npt.NDArray[Any]]] = {}
     for name, column in zip(laid.names, laid.codes, strict=True):
-        columns[name] = (values[name], column if counts else np.repeat(column, laid.count))
+        columns[name] = (values[name], column)
     if counts:
         columns[COUNT] = (None, laid.count)
-    return table.like(columns)
+        return table.like(columns)
+    return RowsWithCounts(table.like(columns), laid.count)
 
 
 def released(table: Table) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from shoal.arguments import typed
 from shoal.data.disk import placing, reading, refuse_inputs_in
+from shoal.data.frames import RowsWithCounts
 from shoal.errors import FileError, ShoalError
 from shoal.releases.certificate import Certificate
 from shoal.releases.facts import Entered, Facts
@@ -34,12 +35,31 @@ between.
 """
 
 
+class _ReleasedTable:
+    """The attribute `Release.table`: rows that were given with counts are repeated when asked for.
+
+    Most of a large release are repeated rows, and who only writes it never needs them.
+    """
+
+    def __get__(self, release: Any, owner: type) -> Any:
+        if release is None:
+            return self
+        rows = vars(release)["table"]
+        if isinstance(rows, RowsWithCounts):
+            rows = rows.repeated()
+            self.__set__(release, rows)
+        return rows
+
+    def __set__(self, release: Any, rows: Any) -> None:
+        vars(release)["table"] = rows
+
+
 @typed
 @dataclass(frozen=True, eq=False)
 class Release:
     """A released table with its certificate, and what only the owner should see.
 
-    table: a dataframe of the kind that came in
+    table: a dataframe of the kind that came in; methods may give it as `RowsWithCounts`
     facts: what the method learnt about the input on its way; never written
     further: the other tables that some methods release, by their names
     entry: where a ledger has this release; never written
@@ -52,13 +72,26 @@ class Release:
     entry: Entered | None = None
 
     @property
+    def rows(self) -> Any:
+        """The table as it is held: a dataframe, or `RowsWithCounts` until somebody asks for it."""
+        return vars(self)["table"]
+
+    def with_certificate(self, certificate: Certificate) -> "Release":
+        """The same release with another certificate."""
+        return replace(self, table=self.rows, certificate=certificate)
+
+    def with_entry(self, entry: Entered) -> "Release":
+        """The same release, entered in a ledger."""
+        return replace(self, table=self.rows, entry=entry)
+
+    @property
     def suppressed(self) -> int:
         """How many records were suppressed; owner only."""
         return self.facts.suppressed
 
     def __repr__(self) -> str:
         """What the released files show, and no more: a notebook may be passed on."""
-        tables = [self.table, *self.further.values()]
+        tables = [self.rows, *self.further.values()]
         shapes = [f"{table.shape[0]:,} rows × {table.shape[1]} columns" for table in tables]
         made = f"{self.certificate.number} by {self.certificate.method}"
         return f"<shoal.Release {made}: {' and '.join(shapes)}>"
@@ -102,7 +135,7 @@ class Release:
         released file.
         """
         folder = Path(directory)
-        tables = {"release": self.table, **self.further}
+        tables = {"release": self.rows, **self.further}
         try:
             with placing(folder, earlier_files) as part:
                 written = [
@@ -124,6 +157,10 @@ class Release:
                 "give a new folder, in one you may write to",
             ) from None
         return folder / written[0]["name"]
+
+
+# Only here: a dataclass would take it for a default.
+Release.table = _ReleasedTable()
 
 
 def _written(frame: Any, target: Path, format: str, neutralise: bool) -> dict[str, str]:

@@ -234,10 +234,12 @@ class SafePub:
         schema.require_declared()
         return DifferentialPrivacy(self.epsilon, self.delta, self.definition, self.unit or "row")
 
-    def crowd(self, schema: Schema) -> int:
+    def crowd(self, schema: Schema) -> int | None:
         """About how many records must share a row for it to be more likely than not to be released:
-        k/β, rounded up.
+        k/β, rounded up; None where β will be chosen by a noisy number of records.
         """
+        if self.beta == AUTO and self.records is None:
+            return None
         return self.plan(schema).parameters.crowd
 
     def beforehand(self, table: Table) -> tuple[str, ...]:
