@@ -4,10 +4,13 @@ private PostgreSQL server, hypothesis without deadlines.
 
 import gc
 import os
+import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -77,3 +80,27 @@ def server() -> Iterator[Server]:
     made = Server()
     yield made
     made.remove()
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A Spark session, one for all tests of a process; skipped where there is none."""
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed (Debian: apt-get install default-jre-headless)")
+    with pytest.MonkeyPatch.context() as patched, warnings.catch_warnings():
+        # Of newer versions of pandas, and of sockets that Spark leaves open.
+        warnings.simplefilter("ignore")
+        pyspark = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")
+        patched.setenv("PYSPARK_PYTHON", sys.executable)
+        builder = pyspark.SparkSession.builder.master("local[2]")
+        for name, value in {
+            "spark.ui.enabled": "false",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.log.level": "ERROR",
+        }.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        yield session
+        session.stop()

@@ -71,6 +71,7 @@ _ROOMS = {
     "QueryError": "errors",
     "RecipeError": "errors",
     "ShoalError": "errors",
+    "SourceError": "errors",
     "Stopped": "errors",
     "TooLargeError": "errors",
 }
@@ -112,6 +113,7 @@ if TYPE_CHECKING:
     from shoal.errors import QueryError as QueryError
     from shoal.errors import RecipeError as RecipeError
     from shoal.errors import ShoalError as ShoalError
+    from shoal.errors import SourceError as SourceError
     from shoal.errors import Stopped as Stopped
     from shoal.errors import TooLargeError as TooLargeError
     from shoal.lattice import Groups as Groups

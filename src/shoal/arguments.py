@@ -270,7 +270,9 @@ def missing_of(value: Any, protocol: Any) -> list[str]:
     members = [name for name in _members(protocol) if not name.startswith("_")]
     if isinstance(value, type):
         return members
-    return [name for name in members if not hasattr(value, name)]
+    # Its class first: looking at a property may be a lot of work.
+    has = [hasattr(type(value), name) or hasattr(value, name) for name in members]
+    return [name for name, there in zip(members, has, strict=True) if not there]
 
 
 @cache

@@ -14,7 +14,17 @@ import numpy.typing as npt
 
 from shoal.zones import OWNER_ONLY
 
-__all__ = ["PACK", "Codes", "Counts", "group", "last_of_runs", "packs_of", "ranks", "smallest"]
+__all__ = [
+    "PACK",
+    "Codes",
+    "Counts",
+    "group",
+    "last_of_runs",
+    "packs_of",
+    "ranks",
+    "row_keys",
+    "smallest",
+]
 
 Codes = npt.NDArray[np.unsignedinteger]
 Keys = npt.NDArray[np.integer]
@@ -167,10 +177,10 @@ def ranks(columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int]) -> n
 
     The number of combinations does not matter.
     """
-    return np.unique(_wide_keys(columns, cards), return_inverse=True)[1]
+    return np.unique(row_keys(columns, cards), return_inverse=True)[1]
 
 
-def _wide_keys(
+def row_keys(
     columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int]
 ) -> npt.NDArray[np.int64]:
     """One integer per row that orders rows by their codes.
@@ -226,7 +236,7 @@ def _group_wide(
     codes: Sequence[Codes], cards: Sequence[int], count: npt.NDArray[np.int64] | None
 ) -> tuple[list[Codes], npt.NDArray[np.int64]]:
     """The codes of distinct rows, and how often each occurs, where they do not fit one integer."""
-    key = _wide_keys(codes, cards)
+    key = row_keys(codes, cards)
     _, index, inverse = np.unique(key, return_index=True, return_inverse=True)
     sizes = np.bincount(inverse, count, len(index)).astype(np.int64)
     columns = [

@@ -3,6 +3,7 @@
     ShoalError
     ├── InputError           the data given cannot be used as it is
     │   ├── FileError        a file is unreadable, or not what it was said to be
+    │   ├── SourceError      a database, a cluster or another engine failed to count its rows
     │   ├── ColumnError      a column is unknown, repeated, without a role or of the wrong type
     │   └── HierarchyError   a hierarchy is malformed, or does not cover its column
     ├── ParameterError       an option has a value outside its range
@@ -38,6 +39,7 @@ __all__ = [
     "QueryError",
     "RecipeError",
     "ShoalError",
+    "SourceError",
     "Spelling",
     "Stopped",
     "TooLargeError",
@@ -178,6 +180,10 @@ class InputError(ShoalError):
 
 class FileError(InputError):
     """A file is unreadable, or not what it was said to be."""
+
+
+class SourceError(InputError):
+    """A database, a cluster or another engine failed to count its rows."""
 
 
 class ColumnError(InputError):

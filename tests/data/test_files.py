@@ -15,6 +15,8 @@ from polars.testing import assert_frame_equal
 
 import shoal
 from shoal.data import files, free_memory
+from shoal.data.distant import Distant
+from shoal.data.engines import EngineName
 from shoal.errors import ColumnError, FileError, ParameterError, TooLargeError
 from tests.data.columns import leaves, texts
 
@@ -135,8 +137,11 @@ def test_duplicate_names_in_parquet_are_an_error(tmp_path: Path) -> None:
 def test_a_path_that_is_not_a_readable_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="No such file"):
         shoal.read(tmp_path / "absent.csv")
-    with pytest.raises(FileError, match="is a directory"):
+    with pytest.raises(FileError, match="has no files"):
         shoal.read(tmp_path)
+    (tmp_path / "folder" / "inner").mkdir(parents=True)
+    with pytest.raises(FileError, match="is a directory"):
+        shoal.read(tmp_path / "folder")
     os.mkfifo(tmp_path / "pipe.csv")
     with pytest.raises(FileError, match="not an ordinary file"):
         shoal.read(tmp_path / "pipe.csv")
@@ -160,7 +165,69 @@ def test_a_file_too_large_for_memory_is_refused_before_it_is_read(
     for reader in ("read_csv", "read_parquet", "read_ipc"):
         monkeypatch.setattr(pl, reader, None)
     with pytest.raises(TooLargeError, match=r"needs about 0\.\d MB of memory and 0\.0 MB are free"):
-        shoal.read(path)
+        shoal.read(path, engine="memory")
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "arrow"])
+def test_a_file_too_large_for_memory_is_streamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: files.Format
+) -> None:
+    path = tmp_path / f"t.{format}"
+    shoal.write(pl.DataFrame({"a": ["x" * 20] * 1000, "b": ["y"] * 1000}), path)
+    monkeypatch.setattr(free_memory, "available", lambda: 10_000)
+    given = shoal.read(path, columns=["b"])
+    assert isinstance(given.source, Distant)
+    assert given.names == ("b",)
+    assert given.count(["b"], {}).count.tolist() == [1000]
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_files_of_one_folder_are_one_table(tmp_path: Path, engine: EngineName) -> None:
+    for place, values in enumerate((["x", "y"], ["y"])):
+        shoal.write(pl.DataFrame({"a": values}), tmp_path / f"{place}.parquet")
+    (tmp_path / "_SUCCESS").write_bytes(b"")
+    for path in (tmp_path, tmp_path / "*.parquet"):
+        given = shoal.read(path, engine=engine)
+        assert given.count(["a"], {}).count.tolist() == [1, 2]
+    shoal.write(pl.DataFrame({"a": [1]}), tmp_path / "2.parquet")
+    with pytest.raises(FileError, match=r"the columns of .*2\.parquet differ"):
+        shoal.read(tmp_path, engine=engine)
+
+
+def wrong_files() -> dict[str, tuple[bytes, str]]:
+    return {
+        "ragged": (b'a,b\n1,2\n3\n"x",4\n', "line 3 has 1 field and the header 2"),
+        "too long": (b"a,b\n1,2\n3,4,5\n", "line 3 has 3 fields"),
+        "not UTF-8": ("a,b\nä,1\n".encode("latin-1"), "not UTF-8"),
+        "NUL": (b"a,b\n1,\0\n", "line 2 has a NUL"),
+        "unpaired": (b'a,b\n"1,2\n3,4\n', "quotes do not pair up"),
+    }
+
+
+@pytest.mark.parametrize("name", wrong_files())
+def test_what_is_wrong_with_a_streamed_file_is_said_beforehand(name: str, save: Any) -> None:
+    content, message = wrong_files()[name]
+    with pytest.raises(FileError, match=message):
+        shoal.read(save(content), engine="stream")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"a,b\n1,2\n1,\n1,2\n\n\n",
+        b'\xef\xbb\xbf"a ""x""","^b$"\r\n"1\n2",\r\n\r\n',
+        b"a;b\n1;2\n",
+        b"a\n1\n\n2\n",
+        b"a,b\n",
+    ],
+)
+def test_a_streamed_file_has_the_rows_that_a_read_one_has(content: bytes, save: Any) -> None:
+    path = save(content)
+    memory, stream = (shoal.read(path, engine=engine) for engine in ("memory", "stream"))
+    assert memory.names == stream.names
+    assert memory.rows == stream.rows
+    assert memory.count(memory.names).count.tolist() == stream.count(memory.names).count.tolist()
+    assert all(memory.keys(name) == stream.keys(name) for name in memory.names)
 
 
 def test_an_empty_text_is_missing_wherever_it_comes_from(tmp_path: Path) -> None:

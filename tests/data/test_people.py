@@ -2,9 +2,10 @@
 
 import json
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from math import exp, log, prod
 from pathlib import Path
 from typing import Any
@@ -210,23 +211,52 @@ def test_no_group_of_any_small_table_has_fewer_people_than_k_whatever_is_drawn(
 ) -> None:
     own = replace(method, unit="name")
     assert not not_by_people(own)
-    right = sources.first_rows
+    right = sources.chosen_rows
     twins: dict[str, Any] = {
         "two rows of each": lambda codes, rows, chance: right(codes, rows + 1, chance),
-        "all rows": lambda codes, rows, chance: np.arange(len(codes)),
-        "not of everybody": lambda codes, rows, chance: right(codes, rows, chance)[1:],
+        "all rows": lambda codes, rows, chance: np.ones(len(codes), dtype=np.bool_),
+        "not of everybody": lambda codes, rows, chance: (
+            right(codes, rows, chance) & (codes != codes.max())
+        ),
     }
     for name, twin in twins.items():
-        monkeypatch.setattr(sources, "first_rows", twin)
+        monkeypatch.setattr(sources, "chosen_rows", twin)
         assert not_by_people(own), name
 
 
 def test_which_row_is_drawn_is_uniform_and_independent_between_people() -> None:
-    codes = np.array([0, 1, 0, 1, 1], dtype=np.uint8)
-    found = law(lambda chance: tuple(sources.first_rows(codes, 1, chance).tolist()))
+    people = np.array([0, 1, 0, 1, 1], dtype=np.uint8)
+    values = np.array([2, 0, 0, 1, 1], dtype=np.uint8)
+
+    def kept(chance: Chance, order: Sequence[int] = range(5)) -> tuple[tuple[int, int], ...]:
+        rows = list(order)
+        once = np.ones(5, dtype=np.int64)
+        taken = sources.bounded_rows(people[rows], [values[rows]], once, 1, chance) > 0
+        return tuple(
+            sorted(zip(people[rows][taken].tolist(), values[rows][taken].tolist(), strict=True))
+        )
+
+    found = law(kept)
+    sixth = Fraction(1, 6)
     assert {taken: weight.exact for taken, weight in found.items()} == {
-        tuple(sorted(pair)): Fraction(1, 6) for pair in product((0, 2), (1, 3, 4))
+        ((0, of_first), (1, of_second)): sixth * (1 + of_second)
+        for of_first, of_second in product((0, 2), (0, 1))
     }
+    for order in permutations(range(5)):
+        assert kept(Seeded(3), order) == kept(Seeded(3))
+
+
+def test_equal_rows_are_drawn_together_or_one_by_one() -> None:
+    people = np.array([0, 0, 1, 2, 2], dtype=np.uint8)
+    values = np.array([0, 1, 0, 0, 2], dtype=np.uint8)
+    count = np.array([3, 1, 2, 5, 4])
+    each = np.repeat(np.arange(5), count)
+    for rows, seed in product((1, 2, 4), range(20)):
+        together = sources.bounded_rows(people, [values], count, rows, Seeded(seed))
+        once = np.ones(len(each), dtype=np.int64)
+        alone = sources.bounded_rows(people[each], [values[each]], once, rows, Seeded(seed))
+        assert together.tolist() == np.bincount(each, alone, 5).tolist()
+        assert np.bincount(people, together).tolist() == [min(rows, n) for n in (4, 2, 9)]
 
 
 def test_drawing_keeps_types_whatever_the_rows_drawn_would_suggest() -> None:

@@ -29,7 +29,8 @@ from shoal.data.sources import (
     Rewritten,
     Source,
     Suppressed,
-    first_rows,
+    bounded_rows,
+    known_values,
 )
 from shoal.data.tables import Table
 from shoal.errors import ColumnError
@@ -72,6 +73,9 @@ class Listed:
     def rows(self) -> int:
         return len(self._records)
 
+    def together(self, names: Sequence[str]) -> "Listed":
+        return self
+
     def describe(self) -> str:
         return f"the table has {', '.join(self.names)}"
 
@@ -94,6 +98,9 @@ class Listed:
     def values(self, columns: Sequence[Reading]) -> list[tuple[Key | None, ...]]:
         return [tuple(_ordered(self._keys(column))) for column in columns]
 
+    def known(self, column: Reading) -> tuple[int, int]:
+        return known_values(self, column)
+
     def count(self, columns: Sequence[Recoded]) -> Counts:
         rows = Counter(zip(*map(self._codes, columns), strict=True))
         ordered = sorted(rows)
@@ -108,12 +115,18 @@ class Listed:
             np.array([rows[row] for row in ordered], dtype=np.int64),
         )
 
-    def bounded(self, unit: Reading, rows: int, chance: Chance) -> Source:
-        codes = np.array(self._codes(Recoded(unit, None, self.rows)), dtype=np.int64)
-        chosen = first_rows(codes, rows, chance)
-        if len(chosen) == self.rows:
-            return self
-        return Listed([self._records[place] for place in chosen.tolist()], self._types)
+    def bounded(
+        self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
+    ) -> Source:
+        people, *others = (
+            np.array(self._codes(Recoded(column, None, self.rows)), dtype=np.uint64)
+            for column in (unit, *columns)
+        )
+        once = np.ones(self.rows, dtype=np.int64)
+        kept = bounded_rows(people, others, once, rows, chance)
+        return Listed(
+            [self._records[place] for place in np.flatnonzero(kept).tolist()], self._types
+        )
 
     def write_back(
         self,

@@ -339,11 +339,6 @@ def test_only_dataframes_are_accepted(thing: Any) -> None:
         shoal.table(thing)
 
 
-def test_a_lazy_frame_is_refused_with_what_to_do() -> None:
-    with pytest.raises(ColumnError, match=r"call \.collect\(\) first"):
-        shoal.table(pl.LazyFrame({"a": [1]}))
-
-
 def test_repeated_and_nameless_columns_are_refused() -> None:
     for frame in (
         pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]),

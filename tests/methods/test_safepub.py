@@ -22,7 +22,7 @@ from shoal.attack.coins import law
 from shoal.chance import Seeded
 from shoal.data.hierarchy import Hierarchy, derive, intervals
 from shoal.data.kinds import Kind
-from shoal.data.sources import first_rows
+from shoal.data.sources import chosen_rows
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError, Stopped
 from shoal.methods.method import begin
@@ -501,22 +501,18 @@ def test_a_person_without_a_name_is_refused() -> None:
 def test_of_every_person_as_many_rows_are_taken_as_may_be(
     people: list[int], rows: int, seed: int
 ) -> None:
-    codes = np.array(people, dtype=np.uint8)
-    taken = first_rows(codes, rows, Seeded(seed))
-    assert taken.tolist() == sorted(set(taken.tolist()))
+    codes = np.array(sorted(people), dtype=np.uint8)
+    taken = chosen_rows(codes, rows, Seeded(seed))
     assert Counter(codes[taken].tolist()) == {
         person: min(rows, count) for person, count in Counter(people).items()
     }
 
 
 def test_which_rows_of_a_person_are_taken_is_a_uniform_choice_of_its_own() -> None:
-    found = law(
-        lambda chance: tuple(
-            first_rows(np.array([0, 1, 0, 0, 1], dtype=np.uint8), 2, chance).tolist()
-        )
-    )
-    assert {tuple(taken): weight.exact for taken, weight in found.items()} == {
-        tuple(sorted((*pair, 1, 4))): Fraction(1, 3) for pair in ((0, 2), (0, 3), (2, 3))
+    people = np.array([0, 0, 0, 1, 1], dtype=np.uint8)
+    found = law(lambda chance: tuple(np.flatnonzero(chosen_rows(people, 2, chance)).tolist()))
+    assert {taken: weight.exact for taken, weight in found.items()} == {
+        (*pair, 3, 4): Fraction(1, 3) for pair in ((0, 1), (0, 2), (1, 2))
     }
 
 

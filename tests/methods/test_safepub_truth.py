@@ -162,7 +162,7 @@ def noised(total: int, parameters: SampleSize, more: Sequence[int] = ()) -> type
     return type("Noised", (Enumerated,), {"discrete_laplace": discrete_laplace})
 
 
-FIRST_ROWS = sources.first_rows
+CHOSEN_ROWS = sources.chosen_rows
 SELECT, WALK = search.select, search.walk
 
 
@@ -183,7 +183,7 @@ class Remembered:
             self.known[key] = list(found), list(found.values())
         outcomes, weights = self.known[key]
         taken = outcomes[given[place].branch(weights)]
-        return np.array(taken, dtype=np.intp) if self.function is FIRST_ROWS else taken
+        return np.array(taken, dtype=np.bool_) if self.function is CHOSEN_ROWS else taken
 
 
 def _key(value: Any) -> Any:
@@ -341,7 +341,7 @@ def searches(method: SafePub, world: World, databases: Sequence[Database]) -> In
 
 @pytest.fixture(autouse=True)
 def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    for room, name in ((search, "select"), (search, "walk"), (sources, "first_rows")):
+    for room, name in ((search, "select"), (search, "walk"), (sources, "chosen_rows")):
         monkeypatch.setattr(room, name, Remembered(getattr(room, name)))
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from shoal.data.engines import EngineName
 from shoal.errors import ColumnError, FileError, ParameterError, ShoalError, Spelling, toml_spelling
 
 if TYPE_CHECKING:
@@ -93,6 +94,14 @@ Quote = Annotated[
         metavar="CHAR",
         help="Quote of a CSV file, '' for none; detected by default.",
         rich_help_panel=READING,
+    ),
+]
+Engine = Annotated[
+    EngineName | None,
+    typer.Option(
+        help="What counts the rows; by default, files that do not fit into memory are streamed.",
+        rich_help_panel=READING,
+        show_default=False,
     ),
 ]
 Encoding = Annotated[
@@ -464,12 +473,12 @@ class Form:
         kinds, trees = pairs(self.types, "--type"), hierarchies or {}
         known, secret, naming = names(quasi), names(sensitive), names(identifying)
         separator = character(self.separator)
-        frame = shoal.read(
+        source = shoal.read(
             path, separator=separator, quote=self.quote, encoding=self.encoding
-        ).frame
+        ).source
         try:
             return shoal.table(
-                frame,
+                source,
                 quasi=known,
                 sensitive=secret,
                 identifying=naming,
@@ -479,7 +488,7 @@ class Form:
             )
         except ColumnError as error:
             given = [*trees, *kinds, *known, *secret, *naming]
-            error.fix += _meant(given, frame.columns, error.fix)
+            error.fix += _meant(given, source.names, error.fix)
             raise
 
 

@@ -45,6 +45,7 @@ def release(
     neutralise: Annotated[
         bool, typer.Option("--neutralise", help="Let no spreadsheet run a cell as a formula.")
     ] = False,
+    engine: options.Engine = None,
     override: Annotated[
         str | None,
         typer.Option(
@@ -63,7 +64,7 @@ def release(
     from shoal.methods.catalogue import entry_of
     from shoal.recipe import Recipe
 
-    chosen = Recipe.load(recipe)
+    chosen = Recipe.load(recipe).counted_by(engine)
     # Before the work is done, not after.
     refuse_earlier(chosen.require_place(out, neutralise=neutralise), force)
     method = chosen.method()  # what is wrong with it is said before anything is read

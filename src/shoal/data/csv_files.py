@@ -169,6 +169,60 @@ class CsvFile:
             "give its encoding, such as `encoding='cp1252'`",
         )
 
+    def scan(self, columns: list[str] | None) -> pl.LazyFrame:
+        """The same rows, to be read in streams; the file must be UTF-8.
+
+        It is looked through once or twice, so that what is wrong with it is said beforehand.
+        """
+        encoding = self.options.encoding or "utf-8-sig"
+        if not _is_utf8(encoding) or self._undecodable_block(encoding):
+            raise FileError(
+                f"{self.path} is not UTF-8, which a file must be that is not read into memory",
+                "convert it to UTF-8, or to Parquet",
+            )
+        dialect = self._dialect(encoding)
+        wanted = wanted_names(self.path, dialect.names, columns, named=dialect.named)
+        self._refuse_nul(self.path)
+        lazy = pl.scan_csv(
+            self.path,
+            separator=dialect.separator,
+            quote_char=dialect.quote or None,
+            eol_char=dialect.line_end,
+            infer_schema=False,
+            glob=False,
+            with_column_names=lambda _: dialect.names,
+        )
+        lazy = lazy.head(self._rows(lazy, dialect))
+        return lazy.select(pl.selectors.by_name(wanted))
+
+    def _rows(self, lazy: pl.LazyFrame, dialect: _Dialect) -> int:
+        """The number of records, without empty lines at the end; FileError if lines differ."""
+        try:
+            # Of all columns, or Polars would not look at the number of fields.
+            missing = pl.all().null_count().name.prefix("missing ")
+            counted = lazy.select(pl.len(), missing)
+            rows, *_, empty = counted.collect(engine="streaming").row(0)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            # This names the line, if it finds it.
+            self._blank_lines(dialect)
+            raise self._unpaired() from None
+        unsure = dialect.width > 1 and empty
+        if unsure and not (_is_plain(self.path, dialect) and _is_regular(self.path, dialect)):
+            rows -= self._blank_lines(dialect)
+        return int(rows)
+
+    def _undecodable_block(self, encoding: str) -> bool:
+        """Whether an encoding does not fit, faster than line by line."""
+        decoder = codecs.getincrementaldecoder(encoding)()
+        try:
+            with open(self.path, "rb") as file:
+                while block := file.read(_DECODED):
+                    decoder.decode(block)
+            decoder.decode(b"", final=True)
+        except UnicodeError:
+            return True
+        return False
+
     # Finding out how it is written
 
     def _dialect(self, encoding: str) -> _Dialect:
@@ -245,7 +299,7 @@ class CsvFile:
 
     def _source(self, dialect: _Dialect, columns: int) -> Source:
         """What Polars reads, which is UTF-8, after a look at what would go wrong with it."""
-        utf8 = codecs.lookup(dialect.encoding).name in ("utf-8", "utf-8-sig")
+        utf8 = _is_utf8(dialect.encoding)
         lines = max(self.head.count(dialect.line_end.encode()), 1)
         rows = self.size * lines // len(self.head)
         copies = 2 if utf8 else 4
@@ -253,13 +307,16 @@ class CsvFile:
         if dialect.encoding in GUESSES and self.options.encoding is None:
             self._refuse_mixed()
         source = self.path if utf8 else self._as_utf8(dialect)
+        self._refuse_nul(source)
+        return source
+
+    def _refuse_nul(self, source: Source) -> None:
         line = _line_with_nul(source)
         if line is not None:
             raise FileError(
                 f"{self.path}: line {line} has a NUL character, so that it is damaged or not text",
                 "write it again",
             )
-        return source
 
     def _parsed(
         self, source: Source, dialect: _Dialect, columns: Sequence[str] | None
@@ -364,6 +421,10 @@ class CsvFile:
                 except UnicodeError:
                     break
         return line
+
+
+def _is_utf8(encoding: str) -> bool:
+    return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
 
 
 def wanted_names(

@@ -1,16 +1,18 @@
-"""Reading and writing tables: CSV, Parquet and Arrow files.
+"""Reading and writing tables: CSV, Parquet and Arrow files, one or many; reading from databases.
 
-Uses `tables`, `csv_files`, `parquet`, `spreadsheets`, `disk` and `free_memory`; the doors and
-`release` use it. An empty text is a missing value, quoted or not.
+Uses `tables`, `csv_files`, `parquet`, `spreadsheets`, `databases`, `disk` and `free_memory`; the
+doors and `release` use it. An empty text is a missing value, quoted or not.
 """
 
 import io
 import mmap
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, Literal, TypeVar, cast
 
 import polars as pl
 
@@ -24,15 +26,17 @@ from shoal.data.csv_files import (
     wanted_names,
     write_csv,
 )
+from shoal.data.databases import database, is_database
 from shoal.data.disk import reading, replacing, unreadable
+from shoal.data.engines import EngineName
 from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.parquet import CELL, unpacked_size
-from shoal.data.sources import Memory
+from shoal.data.sources import Memory, Source
 from shoal.data.spreadsheets import restored
 from shoal.data.tables import Missing, Table, table
-from shoal.errors import ColumnError, FileError, ParameterError
+from shoal.errors import ColumnError, FileError, ParameterError, TooLargeError
 
 __all__ = [
     "FORMATS",
@@ -86,8 +90,15 @@ def read(  # noqa: PLR0913  keyword options
     encoding: str | None = None,
     columns: Iterable[str] | None = None,
     neutralised: bool = False,
+    engine: EngineName | None = None,
+    query: str | None = None,
 ) -> Table:
-    """A `Table` from a CSV, Parquet or Arrow file.
+    """A `Table` from CSV, Parquet or Arrow files, or from a database.
+
+    `path` is a file, a folder of files, a pattern such as "visits/*.parquet", or a database: an
+    SQLite or DuckDB file, or a URL such as postgresql://host/name, of which `query` names a table
+    or gives a query. `engine` is "memory", "stream" (the rows are counted where they are, in
+    streams) or "spark"; by default, files are streamed that do not fit into memory.
 
     `separator`, `quote` ("" if nothing is quoted) and `encoding` are for CSV files, and found out
     if not given. With `columns`, only these are read. `neutralised` undoes what `neutralise` of
@@ -96,9 +107,13 @@ def read(  # noqa: PLR0913  keyword options
     wanted = None if columns is None else list(columns)
     if neutralised and wanted is not None:
         raise ParameterError("a neutralised file is read whole", "leave out the columns to read")
-    frame = _frame(Path(path), CsvOptions(separator, quote, encoding), wanted)
+    if query is not None or is_database(os.fspath(path)):
+        rows: Any = _of_database(os.fspath(path), query, wanted, engine)
+    else:
+        options = CsvOptions(separator, quote, encoding)
+        rows = _Files(Path(path), options, wanted).rows("memory" if neutralised else engine)
     return table(
-        restored(frame) if neutralised else frame,
+        restored(rows) if neutralised else rows,
         quasi=quasi,
         sensitive=sensitive,
         identifying=identifying,
@@ -195,9 +210,111 @@ def _as_polars(frame: Any) -> pl.DataFrame:
 # Reading
 
 
-def _frame(path: Path, options: CsvOptions, columns: list[str] | None) -> pl.DataFrame:
-    """The content of a file, by its first bytes and its name."""
+def _of_database(
+    place: str, query: str | None, columns: list[str] | None, engine: EngineName | None
+) -> Source:
+    if engine is not None:
+        raise ParameterError(
+            "is for files: a database counts its rows itself",
+            "leave it out",
+            option="engine",
+            given=repr(engine),
+        )
+    return database(place, query, columns)
+
+
+@dataclass(frozen=True)
+class _Files:
+    """One file, or several that make one table: a folder of files, or a pattern."""
+
+    path: Path
+    options: CsvOptions
+    columns: list[str] | None
+
+    def rows(self, engine: EngineName | None) -> Any:
+        """A dataframe of all rows, or a lazy one."""
+        if engine == "spark":
+            return self._spark()
+        files = self._files()
+        if engine == "stream":
+            return self._streamed(files)
+        try:
+            return _joined(files, [_frame(file, self.options, self.columns) for file in files])
+        except TooLargeError:
+            if engine == "memory":
+                raise
+        return self._streamed(files)
+
+    def _files(self) -> list[Path]:
+        if self.path.is_dir():
+            found = self.path.iterdir()
+        elif "*" in self.path.name and not self.path.exists():
+            found = self.path.parent.glob(self.path.name)
+        else:
+            return [self.path]
+        # Such as those that Spark writes beside the parts of a table.
+        files = [file for file in sorted(found) if not file.name.startswith((".", "_"))]
+        if not files:
+            raise FileError(f"{self.path} has no files", "give a file, or a folder of files")
+        return files
+
+    def _streamed(self, files: list[Path]) -> pl.LazyFrame:
+        return _joined(files, [_lazy(file, self.options, self.columns) for file in files])
+
+    def _spark(self) -> Any:
+        from shoal.data.engines.spark import files_of
+
+        frame = files_of(str(self.path), self.options)
+        if self.columns is None:
+            return frame
+        wanted_names(self.path, frame.columns, self.columns)
+        unwanted = [name for name in frame.columns if name not in self.columns]
+        return frame.drop(*unwanted)
+
+
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+
+
+def _joined(files: list[Path], parts: list[Frame]) -> Frame:
+    """The rows of several files together; FileError if their columns differ."""
+    schema = parts[0].collect_schema()
+    for file, part in zip(files, parts, strict=True):
+        if part.collect_schema() != schema:
+            raise FileError(
+                f"the columns of {file} differ from those of {files[0].name}, or their types do",
+                "keep files of one table in a folder",
+            )
+    return pl.concat(parts) if len(parts) > 1 else parts[0]
+
+
+def _lazy(path: Path, options: CsvOptions, columns: list[str] | None) -> pl.LazyFrame:
+    """The content of a file, to be read in streams."""
     head, size = _head(path)
+    form = _form(path, head, options)
+    if form is None:
+        return CsvFile(path, head, size, options).scan(columns)
+    if form == "stream":
+        raise FileError(
+            f"{path} is a stream of Arrow, which can be read only as a whole",
+            "save it as an Arrow file or as Parquet",
+        )
+    with _reading_binary(path, form):
+        lazy = _scanned(path, size, form)
+        wanted = wanted_names(path, lazy.collect_schema().names(), columns)
+        return lazy.select(pl.selectors.by_name(wanted))
+
+
+def _frame(path: Path, options: CsvOptions, columns: list[str] | None) -> pl.DataFrame:
+    """The content of a file."""
+    head, size = _head(path)
+    form = _form(path, head, options)
+    if form is not None:
+        return _binary(path, size, form, columns)
+    return CsvFile(path, head, size, options).read(columns)
+
+
+def _form(path: Path, head: bytes, options: CsvOptions) -> str | None:
+    """What a file is by its first bytes and its name; None for CSV."""
     reading(path)
     forms = [name for magic, name in _MAGIC.items() if head.startswith(magic)]
     form = forms[0] if forms else None
@@ -215,11 +332,11 @@ def _frame(path: Path, options: CsvOptions, columns: list[str] | None) -> pl.Dat
                 f"{path} is {_format_name(form)}: `separator`, `quote` and `encoding` are for CSV "
                 "files"
             )
-        return _binary(path, size, form, columns)
+        return form
     for magic, (what, fix) in _FOREIGN.items():
         if head.startswith(magic):
             raise FileError(f"{path} is {what}", fix)
-    return CsvFile(path, head, size, options).read(columns)
+    return None
 
 
 def _format_name(form: str) -> str:
@@ -230,7 +347,7 @@ def _head(path: Path) -> tuple[bytes, int]:
     """The beginning of a file, and its size."""
     try:
         if path.is_dir():
-            raise FileError(f"{path} is a directory", "give a file")
+            raise FileError(f"{path} is a directory", "give the files in it by a pattern")
         if path.exists() and not path.is_file():
             raise FileError(f"{path} is not an ordinary file", "write its content to one first")
         with open(path, "rb") as file:
@@ -247,7 +364,7 @@ def _head(path: Path) -> tuple[bytes, int]:
 
 def _binary(path: Path, size: int, form: str, columns: list[str] | None) -> pl.DataFrame:
     """A Parquet file, an Arrow file, or a stream of Arrow batches."""
-    try:
+    with _reading_binary(path, form):
         lazy = _scanned(path, size, form)
         schema = lazy.collect_schema()
         wanted = wanted_names(path, schema.names(), columns)
@@ -257,6 +374,13 @@ def _binary(path: Path, size: int, form: str, columns: list[str] | None) -> pl.D
         if form == "parquet" and columns is None:
             _require_unpacked(path)
         return lazy.select(pl.selectors.by_name(wanted)).collect()
+
+
+@contextmanager
+def _reading_binary(path: Path, form: str) -> Iterator[None]:
+    """Within the block, an error of Polars says what is wrong with the file."""
+    try:
+        yield
     except pl.exceptions.DuplicateError as error:
         repeated = re.search(r"'(.*)'", str(error))
         name = repr(repeated[1]) if repeated else "the same"

@@ -25,6 +25,7 @@ __all__ = [
     "Library",
     "RowsWithCounts",
     "comparable",
+    "comparable_type",
     "guessed",
     "kind_of",
     "library",
@@ -232,17 +233,20 @@ def _guessed_by_numpy(series: "nw.Series[Any]") -> bool:
 
 
 def comparable(series: "nw.Series[Any]") -> bool:
-    """Whether the values of a series have an order and a text.
+    """Whether the values of a series have an order and a text; if all are missing, they have.
 
     Those of lists, records, durations, bytes and objects have not.
     """
+    return comparable_type(series) or series.null_count() == len(series)
+
+
+def comparable_type(series: "nw.Series[Any]") -> bool:
+    """Whether values of the type of a series have an order and a text."""
     dtype = series.dtype
     odd = (nw.Duration, nw.Binary, nw.Unknown, nw.Int128, nw.UInt128)
     # Polars cannot tell objects apart.
     object_of_polars = dtype == nw.Object and series.implementation.is_polars()
-    if not (dtype.is_nested() or dtype in odd or object_of_polars):
-        return True
-    return series.null_count() == len(series)
+    return not (dtype.is_nested() or dtype in odd or object_of_polars)
 
 
 def series_of(

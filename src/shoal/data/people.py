@@ -195,17 +195,10 @@ class _Identifiers:
     def of(cls, table: Table, name: str) -> "_Identifiers | None":
         """None where the values cannot be compared: they tell nobody apart."""
         try:
-            keys = table.keys(name)
+            rows, values = table.known(name)
         except ColumnError:
             return None
-        if None not in keys:
-            return cls(table.rows, len(keys))
-        # A missing value comes last.
-        values = len(keys) - 1
-        column = table.count([name], {})
-        is_missing = column.codes[0] == values
-        missing = int(column.count[is_missing].sum())
-        return cls(table.rows - missing, values)
+        return cls(rows, values)
 
 
 def _counted(table: Table, names: Iterable[str]) -> dict[str, _Identifiers]:

@@ -3,8 +3,8 @@
 The only work at the size of the data is done here, in three verbs: the distinct `values` of a
 column, the `count` of distinct rows of some columns (after `bounded`, of a limited number of rows
 of each person), and `write_back`, which releases single records by a map from old values to new
-ones. Everything after that is small. `Memory` is the source of a dataframe. Uses `counts`, `chance`
-and `frames`; only `Table` uses it.
+ones. Everything after that is small. `Memory` is the source of a dataframe; `distant` has the
+others. Uses `counts`, `chance` and `frames`; `Table` and the other sources use it.
 """
 
 import os
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts import Codes, Counts, group, smallest
+from shoal.counts import Codes, Counts, group, last_of_runs, row_keys, smallest
 from shoal.data import frames
 from shoal.data.kinds import Key, Kind
 from shoal.data.names import like_a_record
@@ -27,6 +27,7 @@ from shoal.errors import ColumnError, listed, plural
 from shoal.zones import OWNER_ONLY, owner_only
 
 __all__ = [
+    "DRAWN_TOGETHER",
     "Column",
     "Keep",
     "Laid",
@@ -36,7 +37,12 @@ __all__ = [
     "Rewritten",
     "Source",
     "Suppressed",
-    "first_rows",
+    "bounded_rows",
+    "chosen_rows",
+    "is_distant",
+    "kinds_of",
+    "known_values",
+    "rewritten_rows",
 ]
 
 Suppressed = Literal["drop", "star"]
@@ -48,6 +54,10 @@ Keep = Callable[[Sequence[Codes]], npt.NDArray[np.bool_]]
 Laid = Mapping[str, tuple[Sequence[Key | None] | None, npt.NDArray[Any]]]
 """Columns by name: row i of a column has the value `values[codes[i]]` of its (values, codes)."""
 
+Ints = npt.NDArray[np.int64]
+
+DRAWN_TOGETHER = 1 << 16
+"""People whose rows are drawn together: other numbers would make other draws of the same chance."""
 _LOOKED_AT = 10_000
 """Rows in which the name of a column is looked for, to see whether it is a value."""
 _SIDE_BY_SIDE = 20_000
@@ -98,6 +108,10 @@ class Source(Protocol):
     @property
     def rows(self) -> int: ...
 
+    def together(self, names: Sequence[str]) -> "Source":
+        """The same source, which is told the columns that it will mostly be asked for together."""
+        ...
+
     def describe(self) -> str:
         """Which columns there are, for an error; no name that may be a value."""
         ...
@@ -126,14 +140,20 @@ class Source(Protocol):
         """The distinct values of columns, each in canonical order, a missing value (None) last."""
         ...
 
+    def known(self, column: Reading) -> tuple[int, int]:
+        """How many rows have a value in a column, and how many different values these are."""
+        ...
+
     def count(self, columns: Sequence[Recoded]) -> Counts:
         """The distinct rows of some columns, and how often each occurs."""
         ...
 
-    def bounded(self, unit: Reading, rows: int, chance: Chance) -> "Source":
-        """The source with at most `rows` rows of each person.
+    def bounded(
+        self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
+    ) -> "Source":
+        """The source with at most `rows` rows of each person, for questions about `columns`.
 
-        They are chosen uniformly, and independently between people.
+        They are chosen uniformly, and independently between people: see `bounded_rows`.
         """
         ...
 
@@ -202,6 +222,9 @@ class Memory:
     def rows(self) -> int:
         return len(self.frame)
 
+    def together(self, names: Sequence[str]) -> "Memory":
+        return self
+
     def describe(self) -> str:
         number = plural(len(self.names), "column")
         # Without rows, the names may be the only record of a file.
@@ -254,17 +277,35 @@ class Memory:
             self._code(new)
         return [self._coded[column] for column in columns]
 
+    def known(self, column: Reading) -> tuple[int, int]:
+        return known_values(self, column)
+
+    def recoded(self, columns: Sequence[Recoded]) -> list[Codes]:
+        """The codes of recoded columns, in the order of the rows."""
+        coded = self.columns([recoded.column for recoded in columns])
+        codes = []
+        for recoded, column in zip(columns, coded, strict=True):
+            if recoded.codes is None:
+                codes.append(column.codes)
+            else:
+                codes.append(recoded.codes[column.codes])
+        return codes
+
     def count(self, columns: Sequence[Recoded]) -> Counts:
         names = [recoded.column.name for recoded in columns]
         cards = [recoded.card for recoded in columns]
-        return group(names, self._recoded(columns), cards)
+        return group(names, self.recoded(columns), cards)
 
-    def bounded(self, unit: Reading, rows: int, chance: Chance) -> "Memory":
-        [people] = self.columns([unit])
-        chosen = first_rows(people.codes, rows, chance)
-        if len(chosen) == self.rows:
+    def bounded(
+        self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
+    ) -> "Memory":
+        [people, *others] = self.columns([unit, *columns])
+        once = np.ones(self.rows, dtype=np.int64)
+        codes = [column.codes for column in others]
+        kept = bounded_rows(people.codes, codes, once, rows, chance)
+        if kept.all():
             return self
-        return Memory(self.frame[chosen])
+        return Memory(self.frame[np.flatnonzero(kept)])
 
     def write_back(
         self,
@@ -272,27 +313,8 @@ class Memory:
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
     ) -> Any:
-        codes = self._recoded([written.column for written in columns])
-        stars = {place: c.star for place, c in enumerate(columns) if c.star is not None}
-        if keep is not None:
-            kept = keep([codes[place] for place in stars])
-            if suppressed == "drop":
-                codes = [column[kept] for column in codes]
-            else:
-                for place, star in stars.items():
-                    starred = np.where(kept, codes[place].astype(np.int64), star)
-                    codes[place] = starred.astype(np.uint64)
-
-        # Equal rows are counted and written together, so that their order reveals nothing.
-        readings = [written.column.column for written in columns]
-        names = [reading.name for reading in readings]
-        cards = [max(len(written.values), 1) for written in columns]
-        rows = group(names, codes, cards)
-        laid = {}
-        for written, distinct in zip(columns, rows.codes, strict=True):
-            name = written.column.column.name
-            laid[name] = written.values, np.repeat(distinct, rows.count)
-        return self.make(laid, {reading.name: reading.kind for reading in readings})
+        codes = self.recoded([written.column for written in columns])
+        return self.make(rewritten_rows(columns, codes, keep, suppressed), kinds_of(columns))
 
     def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> Any:
         lengths = {len(codes) for _, codes in columns.values()}
@@ -325,16 +347,6 @@ class Memory:
         library = frames.library(self.frame)
         assert library is not None  # `of` takes no other dataframe
         return library
-
-    def _recoded(self, columns: Sequence[Recoded]) -> list[Codes]:
-        coded = self.columns([recoded.column for recoded in columns])
-        codes = []
-        for recoded, column in zip(columns, coded, strict=True):
-            if recoded.codes is None:
-                codes.append(column.codes)
-            else:
-                codes.append(recoded.codes[column.codes])
-        return codes
 
     def _code(self, columns: Sequence[Reading]) -> None:
         """Code columns side by side, since the libraries free Python's lock."""
@@ -398,18 +410,94 @@ def _column(column: Reading, codes: npt.NDArray[Any], values: list[object]) -> C
     return Column(column.name, column.kind, tuple(ordered), recoded)
 
 
-def first_rows(people: npt.NDArray[Any], rows: int, chance: Chance) -> npt.NDArray[np.intp]:
-    """At most `rows` rows of each person: a uniform choice, independent between people."""
-    order = chance.permutation(len(people))
-    order = order[np.argsort(people[order], kind="stable")]
-    sorted_people = people[order]
-    first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = sorted_people[1:] != sorted_people[:-1]
-    starts = np.flatnonzero(first)
-    rows_of_each = np.diff(starts, append=len(order))
-    # The place of every row among those of the same person.
-    place = np.arange(len(order)) - np.repeat(starts, rows_of_each)
-    return np.sort(order[place < rows])
+def rewritten_rows(
+    columns: Sequence[Rewritten],
+    codes: Sequence[Codes],
+    keep: Keep | None,
+    suppressed: Suppressed,
+    count: Ints | None = None,
+) -> Laid:
+    """The columns of records with rewritten values, in an order that the values alone decide.
+
+    The records have these codes in the recoded columns; with `count`, each stands for that many.
+    """
+    written = list(codes)
+    stars = {place: c.star for place, c in enumerate(columns) if c.star is not None}
+    if keep is not None:
+        kept = keep([written[place] for place in stars])
+        if suppressed == "drop":
+            written = [column[kept] for column in written]
+            count = None if count is None else count[kept]
+        else:
+            for place, star in stars.items():
+                starred = np.where(kept, written[place].astype(np.int64), star)
+                written[place] = starred.astype(np.uint64)
+
+    # Equal rows are counted and written together, so that their order reveals nothing.
+    names = [column.column.column.name for column in columns]
+    cards = [max(len(column.values), 1) for column in columns]
+    rows = group(names, written, cards, count)
+    laid = {}
+    for column, name, distinct in zip(columns, names, rows.codes, strict=True):
+        laid[name] = column.values, np.repeat(distinct, rows.count)
+    return laid
+
+
+def kinds_of(columns: Sequence[Rewritten]) -> dict[str, Kind]:
+    """The types of released columns, by their names."""
+    readings = [written.column.column for written in columns]
+    return {reading.name: reading.kind for reading in readings}
+
+
+def bounded_rows(
+    people: Codes, columns: Sequence[Codes], count: Ints, rows: int, chance: Chance
+) -> Ints:
+    """How often each row is kept if every person keeps at most `rows` of theirs.
+
+    Row i is one of `people[i]`, has the code `column[i]` in each of the columns, and occurs
+    `count[i]` times. Rows are drawn in the order of these codes, so that the same chance draws the
+    same rows whatever their order and wherever they are.
+    """
+    coded = [people, *columns]
+    cards = [int(codes.max(initial=0)) + 1 for codes in coded]
+    order = np.argsort(row_keys(coded, cards), kind="stable")
+    each = np.repeat(order, count[order])
+    kept = chosen_rows(people[each], rows, chance)
+    return np.bincount(each[kept], minlength=len(people))
+
+
+def chosen_rows(people: Codes, rows: int, chance: Chance) -> npt.NDArray[np.bool_]:
+    """Which rows are kept, at most `rows` of each person, where those of one are neighbours.
+
+    The choice is uniform, and independent between people.
+    """
+    sizes = np.diff(last_of_runs(people), prepend=-1)
+    # As many people at a time, so that a source whose rows come in parts can draw alike.
+    parts = [
+        chance.choices(sizes[start : start + DRAWN_TOGETHER], rows)
+        for start in range(0, len(sizes), DRAWN_TOGETHER)
+    ]
+    return np.concatenate([np.empty(0, dtype=np.bool_), *parts])
+
+
+def known_values(source: Source, column: Reading) -> tuple[int, int]:
+    """`Source.known`, by the values of a column and their counts."""
+    [keys] = source.values([column])
+    if None not in keys:
+        return source.rows, len(keys)
+    counts = source.count([Recoded(column, None, len(keys))])
+    # A missing value comes last.
+    is_missing = counts.codes[0] == len(keys) - 1
+    return source.rows - int(counts.count[is_missing].sum()), len(keys) - 1
+
+
+def is_distant(frame: Any) -> bool:
+    """Whether the rows of a dataframe are not in memory: it is lazy, or a database's."""
+    try:
+        return isinstance(nw.from_native(frame, pass_through=True), nw.LazyFrame)
+    except nw.exceptions.NarwhalsError:
+        # Of a dataframe in memory, which `Memory.of` refuses.
+        return False
 
 
 def _wrapped(frame: Any) -> "nw.DataFrame[Any]":
@@ -422,10 +510,6 @@ def _wrapped(frame: Any) -> "nw.DataFrame[Any]":
         repeated = sorted(set(twice))
         raise ColumnError(f"two columns are called {listed(repeated)}", "rename one") from None
     except TypeError:
-        if hasattr(frame, "collect"):
-            raise ColumnError(
-                "this dataframe is lazy: nothing has been computed yet", "call .collect() first"
-            ) from None
         wrapped = None
     if wrapped is None or frames.library(wrapped) is None:
         is_path = isinstance(frame, str | os.PathLike)

@@ -8,7 +8,7 @@ files and in dataframes alike; so are null and NaN. The policy for missing value
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import narwhals as nw
 import numpy as np
@@ -22,7 +22,17 @@ from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Key, Kind
 from shoal.data.names import require_names
 from shoal.data.schema import Role, Schema
-from shoal.data.sources import Column, Keep, Laid, Memory, Reading, Recoded, Rewritten, Source
+from shoal.data.sources import (
+    Column,
+    Keep,
+    Laid,
+    Memory,
+    Reading,
+    Recoded,
+    Rewritten,
+    Source,
+    is_distant,
+)
 from shoal.data.sources import Suppressed as Suppressed
 from shoal.errors import ColumnError, HierarchyError, ParameterError, listed, plural
 from shoal.zones import OWNER_ONLY
@@ -127,7 +137,8 @@ class Table:
                 "might make two people one",
                 "declare its type, 'text' or 'integer'",
             )
-        if None in self.keys(unit):
+        known, _ = self.known(unit)
+        if known < self.rows:
             raise ColumnError(
                 f"column {unit!r} tells people apart, but some of its values are missing",
                 "fill them, or drop those rows",
@@ -203,6 +214,10 @@ class Table:
         """The distinct values of a column, in canonical order, a missing value (None) last."""
         self.look_at([name])
         return self._keys[name]
+
+    def known(self, name: str) -> tuple[int, int]:
+        """How many rows have a value in a column, and how many different values these are."""
+        return self.source.known(self._reading(name))
 
     def labels(self, name: str) -> tuple[str, ...]:
         """The canonical text of every distinct value of a column."""
@@ -286,7 +301,8 @@ class Table:
         Its columns keep their types, whatever the rows drawn would suggest.
         """
         self.require_people(unit)
-        source = self.source.bounded(self._reading(unit), rows, chance)
+        columns = [self._reading(name) for name in self.released if name in self.roles]
+        source = self.source.bounded(self._reading(unit), columns, rows, chance)
         if source is self.source:
             return self
         types = {name: self.kind(name) for name in self.names}
@@ -415,7 +431,12 @@ class Table:
                         f"column {name!r} is both {roles[name].value} and {role.value}",
                         "give it one role",
                     )
-        return replace(self, roles=roles)
+        return replace(self, roles=roles, source=self._told(roles))
+
+    def _told(self, roles: Mapping[str, Role]) -> Source:
+        """The source, which is told what a release is made from: all but identifying columns."""
+        released = [name for name, role in roles.items() if role is not Role.IDENTIFYING]
+        return self.source.together(released)
 
 
 @typed
@@ -431,9 +452,10 @@ def table(  # noqa: PLR0913  keyword options
     missing: Missing = "category",
     rows_are_people: bool = False,
 ) -> Table:
-    """A `Table` from a pandas, Polars or Arrow dataframe.
+    """A `Table` from a pandas, Polars or Arrow dataframe, or from a Polars LazyFrame.
 
-    The dataframe is not copied: do not change it while you use the table. `rows_are_people` says
+    The dataframe is not copied: do not change it while you use the table. A lazy one is not read
+    into memory: its distinct rows are counted where they are. `rows_are_people` says
     that every row is a different person, even if an identifying column repeats.
 
     >>> import polars as pl
@@ -441,7 +463,7 @@ def table(  # noqa: PLR0913  keyword options
     >>> table(people, quasi=["age"], sensitive=["illness"])
     <owner only: shoal.Table of 2 rows × 2 columns>
     """
-    source = Memory.of(frame)
+    source = _source(frame)
     require_names(source.names)
     if missing not in ("category", "refuse"):
         raise ParameterError(
@@ -475,6 +497,25 @@ def table(  # noqa: PLR0913  keyword options
         identifying=identifying,
         insensitive=insensitive,
     )
+    if isinstance(source, Memory):
+        _require_memory(people)
+    return people
+
+
+def _source(frame: Any) -> Source:
+    """The source of a dataframe, whether its rows are in memory or not."""
+    # By its type: looking at a property, such as the number of rows, may count them.
+    if hasattr(type(frame), "write_back"):
+        return cast(Source, frame)
+    if not is_distant(frame):
+        return Memory.of(frame)
+    from shoal.data.distant import Distant
+
+    return Distant.of(frame)
+
+
+def _require_memory(people: Table) -> None:
+    """Raise TooLargeError if the columns of a table in memory cannot be coded."""
     # A coded column takes at most four bytes per row; coding one takes sixteen more.
     bytes_per_row = 4 * len(people.roles) + 16
     free_memory.require(
@@ -482,4 +523,3 @@ def table(  # noqa: PLR0913  keyword options
         f"coding a table of {people.rows:,} rows",
         "use fewer columns, or a larger machine",
     )
-    return people

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from shoal.arguments import typed
 from shoal.counts import Counts
 from shoal.data import disk, toml
+from shoal.data.engines import EngineName
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.schema import Role, Schema
@@ -92,6 +93,14 @@ class Recipe:
     def source(self) -> Path:
         """The file that is read."""
         return self.path.parent / self.content.source.path
+
+    def counted_by(self, engine: EngineName | None) -> "Recipe":
+        """The same recipe, whose source is counted by another engine if one is given."""
+        if engine is None:
+            return self
+        source = self.content.source.model_copy(update={"engine": engine})
+        content = self.content.model_copy(update={"source": source})
+        return Recipe(self.path, content, self.digest)
 
     @property
     def format(self) -> str:
@@ -200,8 +209,13 @@ class Recipe:
             wanted = set(names)
             types = {name: kind for name, kind in types.items() if name in wanted}
             trees = {name: tree for name, tree in trees.items() if name in wanted}
+        own: dict[str, Any] = {}
+        if path == self.source:
+            own = {"engine": source.engine, "query": source.query}
         return read(
-            path,
+            # A URL would not survive as a path.
+            source.path if own and "://" in source.path else path,
+            **own,
             separator=source.separator,
             quote=source.quote,
             encoding=source.encoding,

@@ -30,6 +30,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from shoal.counts import Counts
+from shoal.data.engines import EngineName
 from shoal.data.hierarchy import Hierarchy, build
 from shoal.data.hierarchy import read as read_hierarchy
 from shoal.data.kinds import Kind, KindName
@@ -342,6 +343,8 @@ class SourceSection(Section):
     separator: str | None = None
     quote: str | None = None
     encoding: str | None = None
+    engine: EngineName | None = None
+    query: str | None = None
     types: dict[str, KindName] = {}
 
 

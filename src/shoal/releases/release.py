@@ -215,7 +215,7 @@ def _frame(folder: Path, file: Mapping[str, Any]) -> Any:
     if file["format"] == "csv":
         options = {"separator": ",", "quote": '"', "encoding": "utf-8"}
         options["neutralised"] = file.get("neutralised") is True
-    return read(target, **options).frame.to_native()
+    return read(target, engine="memory", **options).frame.to_native()
 
 
 def require_place(directory: str | os.PathLike[str], inputs: Iterable[Path] = ()) -> list[Path]:

@@ -17,7 +17,15 @@ from shoal.counts import Codes, Counts, group, smallest
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Key, Kind
 from shoal.data.schema import Schema
-from shoal.data.sources import Keep, Laid, Reading, Recoded, Rewritten, Suppressed
+from shoal.data.sources import (
+    Keep,
+    Laid,
+    Reading,
+    Recoded,
+    Rewritten,
+    Suppressed,
+    known_values,
+)
 from shoal.data.tables import Missing, Table
 from shoal.errors import HierarchyError, InternalError, ParameterError
 from shoal.exact.numbers import whole
@@ -195,6 +203,9 @@ class CountedRows:
     def rows(self) -> int:
         return self.counted.total
 
+    def together(self, names: Sequence[str]) -> "CountedRows":
+        return self
+
     def describe(self) -> str:
         return "the table is made up"
 
@@ -217,6 +228,9 @@ class CountedRows:
         """All values that rows may have; the empty text is a missing one."""
         return [tuple(text or None for text in self.keys[column.name]) for column in columns]
 
+    def known(self, column: Reading) -> tuple[int, int]:
+        return known_values(self, column)
+
     def count(self, columns: Sequence[Recoded]) -> Counts:
         names = [column.column.name for column in columns]
         codes: list[Codes] = []
@@ -226,7 +240,9 @@ class CountedRows:
         cards = [column.card for column in columns]
         return group(names, codes, cards, self.counted.count)
 
-    def bounded(self, unit: Reading, rows: int, chance: Chance) -> "CountedRows":
+    def bounded(
+        self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
+    ) -> "CountedRows":
         raise InternalError("the rows of a made-up table are nobody's")
 
     def write_back(

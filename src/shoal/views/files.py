@@ -281,7 +281,7 @@ def _read(path: Path, given: Mapping[str, Any], **options: Any) -> Table:
     import shoal
 
     reading = {key: given[key] for key in _READING if key in given}
-    return shoal.read(path, **options, **reading)
+    return shoal.read(path, engine="memory", **options, **reading)
 
 
 def _frame(rows: Sequence[Mapping[str, Any]]) -> Any:

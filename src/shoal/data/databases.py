@@ -1,0 +1,103 @@
+"""Tables of databases: PostgreSQL by a URL, SQLite and DuckDB by a file.
+
+Nothing is ever written to a database. Uses `engines` and `distant`; `files` uses it.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from shoal.data.disk import reading
+from shoal.data.distant import Distant
+from shoal.data.engines.engine import Engine
+from shoal.data.engines.sql import quoted, rows_of
+from shoal.data.names import require_names
+from shoal.errors import ColumnError, ParameterError, ShoalError, SourceError, listed
+
+__all__ = ["database", "is_database"]
+
+_POSTGRES = ("postgresql://", "postgres://")
+_SQLITE = b"SQLite format 3\0"
+_DUCK = slice(8, 12)
+"""Where the file of a DuckDB says what it is."""
+
+
+def is_database(place: str) -> bool:
+    """Whether a URL or a path is that of a database."""
+    return place.startswith(_POSTGRES) or _file_of(place) is not None
+
+
+def database(place: str, query: str | None, columns: Sequence[str] | None = None) -> Distant:
+    """The rows of a query, or of a table or view by its name; with `columns`, only these."""
+    if not is_database(place):
+        raise ParameterError(
+            f"{place} is not a database", "`query` is for PostgreSQL, SQLite and DuckDB"
+        )
+    if query is None or not query.strip():
+        raise ParameterError(
+            f"{_shown(place)} is a database, and may have several tables",
+            "name a table in `query`, or give a query such as 'SELECT age, sex FROM visits'",
+        )
+    every = Distant(_engine(place, query))
+    require_names(every.names)
+    if columns is None:
+        return every
+    unknown = [name for name in columns if name not in every.names]
+    if unknown:
+        raise ColumnError(f"no column {listed(unknown)}", every.describe())
+    wanted = ", ".join(quoted(name) for name in every.names if name in set(columns))
+    return Distant(_engine(place, f"SELECT {wanted} FROM {rows_of(query)}"))
+
+
+def _file_of(place: str) -> str | None:
+    """Which database a file is of, None if it is not one."""
+    try:
+        # A pipe would not answer.
+        if not Path(place).is_file():
+            return None
+        with open(place, "rb") as file:
+            head = file.read(16)
+    except (OSError, ValueError):
+        return None
+    if head == _SQLITE:
+        return "sqlite"
+    return "duckdb" if head[_DUCK] == b"DUCK" else None
+
+
+def _engine(place: str, query: str) -> Engine:
+    try:
+        return _connected(place, query)
+    except ImportError as error:
+        raise ParameterError(
+            f"{_shown(place)} needs {error.name}, which is not installed",
+            "install it with: pip install 'shoal[sql]'",
+        ) from None
+    except ShoalError:
+        raise
+    except Exception as error:
+        # Its text may have what is secret.
+        raise SourceError(
+            f"{_shown(place)} cannot be opened, or the query not run ({type(error).__name__})",
+            "see whether it can be reached and read, and whether the query runs there",
+        ) from None
+
+
+def _connected(place: str, query: str) -> Engine:
+    if place.startswith(_POSTGRES):
+        import adbc_driver_postgresql  # noqa: F401  before anything else is done
+
+        from shoal.data.engines.postgres import PostgresRows
+
+        return PostgresRows(place, query)
+    reading(Path(place))
+    if _file_of(place) == "sqlite":
+        from shoal.data.engines.sqlite import SqliteRows
+
+        return SqliteRows(Path(place), query)
+    from shoal.data.engines.duck import Duck
+
+    return Duck.file(place, query)
+
+
+def _shown(place: str) -> str:
+    """A place without what may be secret."""
+    return "the database" if place.startswith(_POSTGRES) else place

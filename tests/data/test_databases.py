@@ -1,0 +1,85 @@
+"""Tables of databases: what is said where something is missing or secret, and recipes of them."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import shoal
+from shoal.cli.app import app
+from shoal.errors import ColumnError, ParameterError, SourceError
+from tests.recipe.people import PEOPLE, RECIPE
+
+
+@pytest.fixture
+def clinic(tmp_path: Path) -> Path:
+    """An SQLite file with the people of the recipe."""
+    path = tmp_path / "clinic.sqlite"
+    header, *lines = PEOPLE.splitlines()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"CREATE TABLE people ({header.replace(';', ', ')})")
+        rows = [line.split(";") for line in lines]
+        connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", rows)
+        connection.commit()
+    return path
+
+
+def released(folder: Path, recipe: str, *more: str) -> bytes:
+    path = folder / "recipe.toml"
+    path.write_text(recipe)
+    done = CliRunner().invoke(app, ["release", str(path), "--out", str(folder / "out"), *more])
+    assert done.exit_code == 0, done.output
+    return (folder / "out" / "release.csv").read_bytes()
+
+
+def test_a_recipe_may_name_a_database_or_an_engine(clinic: Path, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    from_memory = released(tmp_path, RECIPE)
+    assert released(tmp_path, RECIPE, "--force", "--engine", "stream") == from_memory
+    of_csv = 'path = "people.csv"\nseparator = ";"\nencoding = "utf-8"'
+    of_clinic = 'path = "clinic.sqlite"\nquery = "people"'
+    assert of_csv in RECIPE
+    assert released(tmp_path, RECIPE.replace(of_csv, of_clinic), "--force") == from_memory
+
+
+def test_some_columns_of_a_table_or_a_query_are_read(clinic: Path) -> None:
+    for query in ("people", "SELECT * FROM people WHERE sex = 'f'"):
+        given = shoal.read(clinic, query=query, columns=["age", "sex"])
+        assert given.names == ("age", "sex")
+    assert given.rows == 4
+    with pytest.raises(ColumnError, match=r"no column 'size'; the table has 'name', 'age'"):
+        shoal.read(clinic, query="people", columns=["size"])
+
+
+def test_a_database_needs_a_query_and_no_engine(clinic: Path, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="name a table in `query`"):
+        shoal.read(clinic)
+    with pytest.raises(ParameterError, match="a database counts its rows itself"):
+        shoal.read(clinic, query="people", engine="stream")
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    with pytest.raises(ParameterError, match="is not a database"):
+        shoal.read(tmp_path / "people.csv", query="people")
+
+
+def test_a_query_cannot_write(clinic: Path) -> None:
+    for query in ("nobody", "SELECT * FROM nobody", "people; DROP TABLE people"):
+        with pytest.raises(SourceError, match="OperationalError"):
+            shoal.read(clinic, query=query)
+    assert shoal.read(clinic, query="people").rows == 6
+
+
+@pytest.mark.parametrize("url", ["postgresql://me:geheim@h/d", "postgresql://h/d?password=geheim"])
+def test_a_url_with_a_password_is_refused_without_showing_it(url: str) -> None:
+    pytest.importorskip("adbc_driver_postgresql", reason="its Arrow driver is not installed")
+    with pytest.raises(ParameterError, match="PGPASSWORD") as caught:
+        shoal.read(url, query="visits")
+    assert "geheim" not in str(caught.value)
+
+
+def test_a_database_that_does_not_answer_is_named_without_its_user(tmp_path: Path) -> None:
+    pytest.importorskip("adbc_driver_postgresql", reason="its Arrow driver is not installed")
+    with pytest.raises(SourceError, match=r"postgresql://.*OperationalError") as caught:
+        shoal.read(f"postgresql:///clinic?host={tmp_path}&user=geheim", query="visits")
+    assert "geheim" not in str(caught.value)
