@@ -14,6 +14,7 @@ from typing import Any
 
 from shoal.arguments import typed
 from shoal.chance import Seeded
+from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.schema import Role, Schema
 from shoal.data.tables import Table
@@ -270,4 +271,7 @@ def _error(release: Release) -> float | None:
         derived["definition"],
         noise=derived["noise"],
     )
-    return counts.error * int(release.table) / max(facts.kept, 1)
+    # Of made-up tables, only the number of different rows is there.
+    rows = release.rows
+    distinct = len(rows.count) if isinstance(rows, RowsWithCounts) else int(rows)
+    return counts.error * distinct / max(facts.kept, 1)

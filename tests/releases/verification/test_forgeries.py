@@ -484,7 +484,7 @@ def test_a_table_that_would_not_fit_into_memory_is_refused_before_it_is_read(
     (fault,) = shoal.verify(paper, table)
     assert "of memory and 40.0 MB are free" in fault
     with pytest.raises(TooLargeError, match="of memory"):
-        shoal.read(table)
+        shoal.read(table, engine="memory")
 
 
 def test_a_certificate_that_would_not_fit_into_memory_is_refused(
