@@ -25,7 +25,9 @@ file = "town.csv"
 SECTIONS = {
     "safepub": 'epsilon = "1/2"\ndelta = "2/5"\nceiling = { age = 1 }',
     "noisy-counts": 'epsilon = "ln(2)"\ndelta = 0.26\nlevels = { age = 1 }',
-    "noisy-counts, counted": 'epsilon = "ln(2)"\ndelta = 0.26\ncounts = true',
+    "noisy-counts, counted": (
+        'epsilon = "ln(2)"\ndelta = 0.26\nlevels = { age = 1 }\ncounts = true'
+    ),
     "columns": 'epsilon = 2\ndelta = "9/10"\nk = 1\nmost = 2\nschema = [["age", "town"], ["ill"]]',
     "buckets": 'column = "ill"\nlimits = { others = "1/2" }\nsolver = "two"',
     "personal": 'utility = "1/2"',
