@@ -58,10 +58,11 @@ class Certificate:
     digest of the hierarchy that its texts are read by, None if that was derived from the rows.
     `levels` are the chosen levels that hold for all rows; columns with values of several levels are
     in `refined`. `derived` is what was computed from the parameters, such as the k that an ε
-    needs, or from noisy numbers that ε paid for, such as the steps of a tree. `recipe` is the digest of the recipe, if one was followed. `whole` says that no
-    record of the input was left out (of the records drawn, where a unit is named), so that shares
-    in the release are those in the input. `private` is False if the draws came from a seed: then
-    nothing is promised. `file` is the name, format and digest of the table once it is written.
+    needs, or from noisy numbers that ε paid for, such as the steps of a tree. `recipe` is the
+    digest of the recipe, if one was followed. `whole` says that no record of the input was left out
+    (of the records drawn, where a unit is named), so that shares in the release are those in the
+    input. `private` is False if the draws came from a seed: then nothing is promised. `file` is the
+    name, format and digest of the table once it is written.
     """
 
     promise: Mapping[str, Any]
