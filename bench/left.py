@@ -403,6 +403,8 @@ def _boxes(release: pl.DataFrame, hospital: shoal.Table) -> pl.DataFrame:
     boxes = []
     for *texts, records in release.group_by(SHOWN).len("records").iter_rows():
         box: dict[str, int] = {"records": records, "area": 1}
+        if "" in texts:
+            continue  # where a value is missing, there is nowhere to draw it
         for name, text in zip(SHOWN, texts, strict=True):
             low, high = _ends(hospital.hierarchy(name), text)
             box |= {f"{name} from": low, f"{name} to": high + 1}
@@ -424,8 +426,9 @@ def _ends(tree: Hierarchy, text: str) -> tuple[int, int]:
     for labels, codes in zip(tree.labels, tree.maps, strict=True):
         if text in labels:
             code = labels.index(text)
-            leaves = [int(tree.labels[0][leaf]) for leaf in (codes == code).nonzero()[0]]
-            return min(leaves), max(leaves)
+            below = [tree.labels[0][leaf] for leaf in (codes == code).nonzero()[0]]
+            numbers = [int(leaf) for leaf in below if leaf]  # the empty text is a missing value
+            return min(numbers), max(numbers)
     raise ValueError(text)
 
 
