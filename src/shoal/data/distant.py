@@ -17,7 +17,7 @@ import polars as pl
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.data import frames
-from shoal.data.engines.engine import Engine
+from shoal.data.engines.engine import Engine, changed
 from shoal.data.engines.streaming import Streamed
 from shoal.data.kinds import Key, Kind
 from shoal.data.sources import (
@@ -162,10 +162,7 @@ class Distant:
         with self._asking():
             tally = Tallied.gather(self.types, wanted, self.engine.tally(wanted))
         if self._tallies and tally.rows != self._tallies[0].rows:
-            raise SourceError(
-                f"the rows of {self.engine.name} changed while they were counted",
-                "count a copy, or when nobody writes",
-            )
+            raise changed(self.engine.name)
         self._tallies.append(tally)
         return tally
 
