@@ -120,11 +120,12 @@ def release_simulated(folder: Path, out: Path) -> None:
 
 
 def counts_simulated(folder: Path, out: Path) -> None:
-    """From distinct rows to a written release by noisy counts, of which the levels are searched."""
+    """From distinct rows to a written release by noisy counts at the lowest level but one."""
     import shoal
 
     table = _simulated(folder)
-    method = shoal.NoisyCounts(1, "1e-9", levels="search")
+    levels = {name: min(1, tree.height - 1) for name, tree in table.hierarchies.items()}
+    method = shoal.NoisyCounts(1, "1e-9", levels=levels)
     method.release(table).write(out / "release")
 
 
