@@ -240,7 +240,11 @@ def _is_spark(place: str, engine: EngineName | None, master: str | None) -> bool
 
 
 def _of_spark(
-    place: str, query: str | None, columns: list[str] | None, options: CsvOptions, master: str | None
+    place: str,
+    query: str | None,
+    columns: list[str] | None,
+    options: CsvOptions,
+    master: str | None,
 ) -> Any:
     """A Spark DataFrame of files, or of a table or query, or of some of its columns."""
     from shoal.data.engines import spark

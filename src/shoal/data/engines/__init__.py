@@ -12,6 +12,6 @@ EngineName = Literal["memory", "stream", "spark"]
 """What counts the rows of files."""
 
 CATALOGUE = "spark://"
-"""How the address of Spark's master begins; alone, it stands for the tables that a session knows."""
+"""How the address of Spark's master begins; alone, it stands for the tables of a session."""
 CONNECT = "sc://"
 """How the address of a server of Spark Connect begins."""

@@ -111,7 +111,7 @@ def spark_table(place: str, query: str | None, master: str | None) -> Any:
 
 
 def _session(master: str | None) -> Any:
-    """The session that is there, or a new one; Spark's own settings say what `master` leaves open."""
+    """The session that is there, or a new one, by `master` or else by Spark's own settings."""
     _require_without_secrets(master)
     try:
         with warnings.catch_warnings():
