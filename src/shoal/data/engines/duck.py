@@ -48,6 +48,16 @@ class Duck:
         counted = self.relation.aggregate(f"{exact}, COUNT(*)", exact)
         yield from arrow_parts(counted.to_arrow_reader(_BATCH))
 
+    def orders(self, name: str) -> bool:
+        return True
+
+    def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
+        first = quoted(names[0])
+        if self.types.schema[names[0]] == pl.String:
+            first = f'CAST({first} AS VARCHAR) COLLATE "C"'
+        exact = ", ".join(self._exact(name) for name in names)
+        yield from arrow_parts(self.relation.order(first).project(exact).to_arrow_reader(_BATCH))
+
     def rows(self) -> int:
         return int(self.relation.aggregate("COUNT(*)").fetchone()[0])
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import polars as pl
 
-from shoal.data.engines.sql import arrow_parts, arrow_types, grouped, quoted, rows_of
+from shoal.data.engines.sql import arrow_parts, arrow_types, grouped, ordered, quoted, rows_of
 from shoal.errors import ParameterError
 
 __all__ = ["PostgresRows"]
@@ -59,6 +59,18 @@ class PostgresRows:
     def tally(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         exact = [self._exact(name) for name in names]
         with self._answer(grouped(exact, rows_of(self.query))) as reader:
+            yield from arrow_parts(reader)
+
+    def orders(self, name: str) -> bool:
+        return True
+
+    def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
+        first = quoted(names[0])
+        if self.types.schema[names[0]] == pl.String:
+            # By their bytes in an encoding that has the order of code points.
+            first = f"convert_to(CAST({first} AS text), 'UTF8')"
+        exact = [self._exact(name) for name in names]
+        with self._answer(ordered(exact, rows_of(self.query), first)) as reader:
             yield from arrow_parts(reader)
 
     def rows(self) -> int:
