@@ -54,6 +54,7 @@ class Distant:
     memory: int | None = None
     """Bytes that the rows of people may take; half of what is free unless given."""
     _tallies: list[Tallied] = field(default_factory=list, repr=False)
+    _known: dict[Reading, tuple[int, int]] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         return f"<{OWNER_ONLY}{len(self.names)} columns in {self.engine.name}>"
@@ -120,13 +121,18 @@ class Distant:
         return self._tallied([column.name for column in columns]).values(columns)
 
     def known(self, column: Reading) -> tuple[int, int]:
+        if column not in self._known:
+            self._known[column] = self._counted_values(column)
+        return self._known[column]
+
+    def _counted_values(self, column: Reading) -> tuple[int, int]:
         name = column.name
         held = name in self.released or any(tally.has([name]) for tally in self._tallies)
         if held or not self._is_own_key(column):
             return known_values(self, column)
         # There may be as many values as people: they come in parts, of which none is kept.
         if self._too_many([name]) and self.engine.orders(name):
-            return self._known_in_order(name)
+            return self._counted_in_order(name)
         rows = values = 0
         with self._asking():
             for part in self.engine.tally([name]):
@@ -136,8 +142,8 @@ class Distant:
                 values += int(known.sum())
         return rows, values
 
-    def _known_in_order(self, name: str) -> tuple[int, int]:
-        rows = values = 0
+    def _counted_in_order(self, name: str) -> tuple[int, int]:
+        seen = rows = values = 0
         last: list[pl.Series] = []
         for part in self._in_order([name]):
             column = part.to_series()
@@ -145,9 +151,12 @@ class Distant:
             with_last = pl.concat([*last, known])
             if not in_order(with_last):
                 raise self._changed()
+            seen += len(column)
             rows += len(known)
             values += with_last.n_unique() - sum(map(len, last))
             last = [with_last.tail(1)]
+        if seen != self.rows:
+            raise self._changed()
         return rows, values
 
     def count(self, columns: Sequence[Recoded]) -> Counts:
