@@ -15,6 +15,7 @@ import polars as pl
 from shoal.chance import Chance
 from shoal.counts import Counts, group
 from shoal.data import free_memory
+from shoal.data.bounding import bounded_rows
 from shoal.data.kinds import Key, Kind
 from shoal.data.sources import (
     Keep,
@@ -24,7 +25,6 @@ from shoal.data.sources import (
     Recoded,
     Rewritten,
     Suppressed,
-    bounded_rows,
     kinds_of,
     known_values,
     rewritten_rows,
@@ -125,6 +125,9 @@ class Tallied:
         cards = [recoded.card for recoded in columns]
         codes = self._holding(names).recoded(columns)
         return group(names, codes, cards, self.count_of_each)
+
+    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
+        pass  # the rows are here
 
     def bounded(
         self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
