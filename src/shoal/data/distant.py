@@ -18,7 +18,7 @@ from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.data import frames, free_memory
 from shoal.data.disk import Stamps
-from shoal.data.engines.engine import Engine
+from shoal.data.engines.engine import Engine, changed
 from shoal.data.engines.failures import reason
 from shoal.data.engines.streaming import Streamed
 from shoal.data.in_turn import KeptRows, drawable, in_order, is_known
@@ -154,13 +154,13 @@ class Distant:
             known = column.filter(is_known(column))
             with_last = pl.concat([*last, known])
             if not in_order(with_last):
-                raise self._changed(self.engine.name)
+                raise changed(self.engine.name)
             seen += len(column)
             rows += len(known)
             values += with_last.n_unique() - sum(map(len, last))
             last = [with_last.tail(1)]
         if seen != self.rows:
-            raise self._changed(self.engine.name)
+            raise changed(self.engine.name)
         return rows, values
 
     def count(self, columns: Sequence[Recoded]) -> Counts:
@@ -191,17 +191,17 @@ class Distant:
         kept = KeptRows(columns, self.values(columns))
         seen = 0
         at_once = self._at_once(names)
-        for part in drawable(self._in_order(names), rows, at_once, self._changed(self.engine.name)):
+        for part in drawable(self._in_order(names), rows, at_once, changed(self.engine.name)):
             once = pl.Series("count", [1], pl.Int64).new_from_index(0, part.height)
             some = Tallied.gather(self.types, names, [part.with_columns(once)])
             try:
                 kept.add(some.bounded(unit, columns, rows, chance))
             except KeyError:
                 # A value that was not there before.
-                raise self._changed(self.engine.name) from None
+                raise changed(self.engine.name) from None
             seen += part.height
         if seen != self.rows:
-            raise self._changed(self.engine.name)
+            raise changed(self.engine.name)
         return kept.tally(self.types)
 
     def _in_order(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
@@ -246,7 +246,7 @@ class Distant:
         with self._asking():
             tally = Tallied.gather(self.types, wanted, self.engine.tally(wanted))
         if self._tallies and tally.rows != self._tallies[0].rows:
-            raise self._changed(self.engine.name)
+            raise changed(self.engine.name)
         self._tallies.append(tally)
         return tally
 
@@ -305,15 +305,9 @@ class Distant:
         self._require_unchanged()
 
     def _require_unchanged(self) -> None:
-        changed = self.files.changed() if self.files is not None else []
-        if changed:
-            raise self._changed(str(changed[0])) from None
-
-    def _changed(self, where: str) -> SourceError:
-        return SourceError(
-            f"the rows of {where} changed while they were counted",
-            "count a copy, or when nobody writes",
-        )
+        others = self.files.changed() if self.files is not None else []
+        if others:
+            raise changed(str(others[0])) from None
 
 
 def _names(columns: Sequence[Reading]) -> list[str]:
