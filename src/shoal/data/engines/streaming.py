@@ -46,6 +46,11 @@ class Streamed:
     def head(self, rows: int) -> pl.DataFrame:
         return self.lazy.head(rows).collect(engine="streaming")
 
+    def all_rows(self, names: Sequence[str]) -> pl.DataFrame:
+        """Some columns of all rows, in their order."""
+        chosen = self.lazy.select(self._column(name) for name in names)
+        return chosen.collect(engine="streaming")
+
     def _column(self, name: str) -> pl.Expr:
         # By its place, since a name such as "^a$" would be read as a pattern.
         return pl.nth(self.types.columns.index(name))
