@@ -3,7 +3,7 @@
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from hashlib import shake_128
 from itertools import count
@@ -121,8 +121,8 @@ class Desk:
     @property
     def table(self) -> list[str]:
         """The table as an argument, with its options."""
-        others = [[f"--{key}", value] for key, value in self.kept.items() if key != "path"]
-        return [self.kept["path"], *sum(others, [])]
+        others = {f"--{key}": value for key, value in self.kept.items() if key != "path"}
+        return [self.kept["path"], *(text for pair in others.items() for text in pair)]
 
     def run(self, *command: str, code: int = 0) -> None:
         result = run(*command)
@@ -173,7 +173,7 @@ def _content(file: Path) -> Any:
 @pytest.fixture
 def desk(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[Callable[..., Kept]], Desk]]:
+) -> Callable[[Callable[..., Kept]], Desk]:
     """Makes the table at a place, in a folder of its own, where all draws come from a seed."""
     monkeypatch.setenv("COLUMNS", "100")
 
@@ -189,7 +189,7 @@ def desk(
         monkeypatch.setattr(Chance, "bytes", drawn)
         return Desk(place(request))
 
-    yield at
+    return at
 
 
 _IN_MEMORY: list[Any] = []

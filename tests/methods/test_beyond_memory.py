@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import narwhals as nw
+import polars as pl
 import pytest
 
 import shoal
@@ -15,6 +16,7 @@ from shoal.ledger import Ledger
 from shoal.methods.method import Method
 from tests.ledger.private import unsync
 from tests.methods.examples import LONG_METHODS, METHODS, people, ratings
+from tests.methods.examples import table as example_table
 
 EVERY = {**METHODS, **LONG_METHODS}
 ONE_OF_EACH = {method.name: name for name, method in reversed(EVERY.items())}.values()
@@ -84,3 +86,26 @@ def test_a_method_that_needs_more_than_the_rows_spends_nothing_or_releases(
         assert entered(ledger) == ["created"]
     else:
         assert entered(ledger) == ["created", "reserved", "completed"]
+
+
+@pytest.mark.parametrize("name", ["buckets of two", "coincident", "columns"])
+def test_what_draws_for_every_record_needs_all_of_them(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method, table = tried(name)
+    table.count(table.schema.released)
+    monkeypatch.setattr("shoal.data.free_memory.available", lambda: 100)
+    with pytest.raises(TooLargeError, match="200 single records"):
+        method.release(table)
+
+
+def test_strict_cuts_are_of_distinct_rows_however_often_each_occurs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    few = nw.to_native(people(20).frame).drop("name")
+    many = streamed(example_table(pl.concat([few] * 500), identifying=[]))
+    many.count(many.schema.released)
+    monkeypatch.setattr("shoal.data.free_memory.available", lambda: 10_000)
+    assert METHODS["mondrian strict"].release(many).facts.records == 10_000
+    with pytest.raises(TooLargeError, match="10,000 rows along"):
+        METHODS["mondrian relaxed"].release(many)
