@@ -233,6 +233,15 @@ class Distant:
     def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> Any:
         return self.types.make(columns, kinds)
 
+    def ordered(self, names: Sequence[str]) -> pl.DataFrame | None:
+        """All rows in their own order, of some columns; None if they have none."""
+        if not isinstance(self.engine, Streamed):
+            return None
+        for name in names:
+            self._require_comparable(name)
+        with self._asking():
+            return self.engine.all_rows(names)
+
     def _tallied(self, names: Sequence[str]) -> Tallied:
         """A tally that has these columns: one that is kept, or else a new one."""
         for tally in self._tallies:

@@ -72,16 +72,16 @@ class Recipe:
         return cls(written.path, written.content, written.digest)
 
     @classmethod
-    def check(cls, path: str | os.PathLike[str]) -> CheckedRecipe:
+    def check(cls, path: str | os.PathLike[str], engine: EngineName | None = None) -> CheckedRecipe:
         """As `load`, with its table, after a look at all it names: hierarchies, method, source.
 
-        Nothing is released.
+        Nothing is released. `engine` counts the rows, instead of the one that the recipe names.
         """
         written = read(Path(path))
         wrong = list(written.wrong)
         if written.content is None:
             raise mistakes(written.path, wrong)
-        recipe = cls(written.path, written.content, written.digest)
+        recipe = cls(written.path, written.content, written.digest).counted_by(engine)
         table = _Examination(recipe, wrong).table()
         if table is None or wrong:
             raise mistakes(written.path, wrong)
@@ -93,6 +93,13 @@ class Recipe:
     def source(self) -> Path:
         """The file that is read."""
         return self.path.parent / self.content.source.path
+
+    def reads(self, place: str | os.PathLike[str]) -> bool:
+        """Whether a file, a folder or a database is the one that is read."""
+        own = self.content.source.path
+        if "://" in own:
+            return os.fspath(place) == own
+        return os.path.realpath(place) == os.path.realpath(self.source)
 
     def counted_by(self, engine: EngineName | None) -> "Recipe":
         """The same recipe, whose source is counted by another engine if one is given."""

@@ -114,6 +114,11 @@ class Streamed:
     def head(self, rows: int) -> pl.DataFrame:
         return self.lazy.head(rows).collect(engine="streaming")
 
+    def all_rows(self, names: Sequence[str]) -> pl.DataFrame:
+        """Some columns of all rows, in their order."""
+        chosen = self.lazy.select(self._column(name) for name in names)
+        return chosen.collect(engine="streaming")
+
     def _by_place(self, names: Sequence[str]) -> pl.LazyFrame:
         """Some columns, called by their places."""
         columns = []
