@@ -10,19 +10,21 @@ import csv
 import io
 import mmap
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice, repeat
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.counts import smallest
 from shoal.data import free_memory
 from shoal.data.disk import GUESSES, encodings, mixed, require_encoding
+from shoal.data.frames import CodedRows, CodedValues
 from shoal.data.names import like_a_record, require_names
 from shoal.data.parquet import CELL
 from shoal.data.spreadsheets import texts_of
@@ -43,10 +45,17 @@ _DECODED = 1 << 24
 _LONGEST = 1 << 30
 # Records that separators are tried on.
 _SNIFFED = 100
+# Bytes of a file from which it pays to code columns while they are read.
+_WORTHWHILE = HEAD
+# Parts of a file that are looked at for quotes, and bytes of each.
+_PARTS = 64
+_PART = 1 << 14
 # Rows from which it may pay to look for those that are the same as the one before.
 _RUNS = 10_000
 # Copies of a line that are written at a time.
 _COPIES = 10_000
+
+_UNSIGNED = {np.uint8: pl.UInt8, np.uint16: pl.UInt16, np.uint32: pl.UInt32, np.uint64: pl.UInt64}
 
 _MARKUP = re.compile(
     r'\s*(?:\[\s*(?:[\[{"]|\])|\{\s*["}]|<(?:\?xml|!doctype|[a-z][^>]*>\s*<))', re.I
@@ -59,6 +68,9 @@ _APOSTROPHES = re.compile(rf"'(?:(?<=[,;\t|\r\n]')|(?<!.'))(?:[^']|'')*'(?={_BET
 
 Source = Path | bytes
 """The file itself where it is UTF-8, else its content as such."""
+
+
+Rows = TypeVar("Rows")
 
 
 @dataclass(frozen=True)
@@ -109,6 +121,8 @@ class _Dialect:
     line_end: str
     names: list[str]
     named: bool
+    few: list[str]
+    """The columns whose first values are often the same."""
 
     @property
     def width(self) -> int:
@@ -156,11 +170,23 @@ class CsvFile:
 
     def read(self, columns: list[str] | None) -> pl.DataFrame:
         """The dataframe, all texts, by the first encoding that the whole file agrees with."""
+        return self._by_encoding(lambda dialect: self._read(dialect, columns))
+
+    def read_coded(self, columns: list[str] | None) -> pl.DataFrame | CodedRows:
+        """The same rows, columns of few values coded while they are read where that is faster."""
+
+        def rows(dialect: _Dialect) -> pl.DataFrame | CodedRows:
+            coded = self._coded(dialect) if self._is_to_code(dialect, columns) else None
+            return self._read(dialect, columns) if coded is None else coded
+
+        return self._by_encoding(rows)
+
+    def _by_encoding(self, rows: Callable[[_Dialect], Rows]) -> Rows:
         declared = self.options.encoding
         tried = [declared] if declared else encodings(self.head)
         for encoding in tried:
             try:
-                return self._read(self._dialect(encoding), columns)
+                return rows(self._dialect(encoding))
             except UnicodeError:
                 continue
         line = self._undecodable(tried[-1])
@@ -241,7 +267,8 @@ class CsvFile:
             )
         if len(names) == 1:
             self._refuse_one_column(sample, separator, detected)
-        return _Dialect(encoding, separator, sample.quote, line_end, names, named)
+        few = [name for name, own in zip(names, values, strict=True) if _repeats(own)]
+        return _Dialect(encoding, separator, sample.quote, line_end, names, named, few)
 
     def _sample(self, encoding: str) -> tuple[_Sample, str]:
         """The beginning of the file up to the end of a line, and how lines end."""
@@ -299,16 +326,74 @@ class CsvFile:
 
     def _source(self, dialect: _Dialect, columns: int) -> Source:
         """What Polars reads, which is UTF-8, after a look at what would go wrong with it."""
-        utf8 = _is_utf8(dialect.encoding)
-        lines = max(self.head.count(dialect.line_end.encode()), 1)
-        rows = self.size * lines // len(self.head)
-        copies = 2 if utf8 else 4
-        require_to_read(self.path, copies * self.size + rows * columns * CELL)
+        self._require_to_read(dialect, columns)
         if dialect.encoding in GUESSES and self.options.encoding is None:
             self._refuse_mixed()
-        source = self.path if utf8 else self._as_utf8(dialect)
+        source = self.path if _is_utf8(dialect.encoding) else self._as_utf8(dialect)
         self._refuse_nul(source)
         return source
+
+    def _require_to_read(self, dialect: _Dialect, columns: int) -> None:
+        lines = max(self.head.count(dialect.line_end.encode()), 1)
+        rows = self.size * lines // len(self.head)
+        copies = 2 if _is_utf8(dialect.encoding) else 4
+        require_to_read(self.path, copies * self.size + rows * columns * CELL)
+
+    # Coding while reading
+
+    def _is_to_code(self, dialect: _Dialect, columns: list[str] | None) -> bool:
+        """Whether to try: a large file in which nothing seems to be quoted, and all of it."""
+        wanted = wanted_names(self.path, dialect.names, columns, named=dialect.named)
+        large = self.size > _WORTHWHILE and _is_utf8(dialect.encoding)
+        if not large or not dialect.few or len(wanted) < dialect.width:
+            return False
+        if len(dialect.few) < dialect.width:
+            # The texts of the other columns will not be looked at.
+            return _is_plain(self.path, dialect) and _line_with_nul(self.path) is None
+        return self._seems_plain(dialect)
+
+    def _seems_plain(self, dialect: _Dialect) -> bool:
+        """Whether nothing is quoted in some parts of the file."""
+        quote = dialect.quote.encode()
+        if not quote:
+            return True
+        if quote in self.head:
+            return False
+        with _mapped(self.path) as content:
+            starts = range(0, self.size, self.size // _PARTS + 1)
+            return all(content.find(quote, start, start + _PART) < 0 for start in starts)
+
+    def _coded(self, dialect: _Dialect) -> CodedRows | None:
+        """The rows, coded while Polars reads them.
+
+        None if anything is unusual: quotes, damage, lines of different lengths. Then the file is to
+        be read in the usual way, which says what is wrong with it.
+        """
+        self._require_to_read(dialect, dialect.width)
+        tables = {name: pl.Categories.random() for name in dialect.few}
+        types = {name: pl.Categorical(table) for name, table in tables.items()}
+        try:
+            frame = pl.read_csv(
+                str(self.path),
+                separator=dialect.separator,
+                quote_char=None,
+                schema_overrides=types,
+                eol_char=dialect.line_end,
+                infer_schema=False,
+                glob=False,
+            )
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            return None
+        if frame.columns != dialect.names:
+            return None
+        if dialect.width > 1 and frame[:, -1].null_count() and not _is_regular(self.path, dialect):
+            return None
+        odd = {"\0", dialect.quote} - {""}
+        texts = {name: cast("list[str]", list(table)) for name, table in tables.items()}
+        if any(mark in text for own in texts.values() for text in own for mark in odd):
+            return None
+        others = [name for name in dialect.names if name not in tables]
+        return CodedRows(tuple(dialect.names), _codes(frame, texts), frame[others])
 
     def _refuse_nul(self, source: Source) -> None:
         line = _line_with_nul(source)
@@ -466,6 +551,33 @@ def require_to_read(path: Path, needed: int) -> None:
 
 def _column(records: Sequence[Sequence[str]], place: int) -> list[str]:
     return [record[place] for record in records if place < len(record)]
+
+
+def _repeats(values: Sequence[str]) -> bool:
+    """Whether a column seems to have few different values, by its first ones."""
+    return 4 * len(set(values)) <= 3 * len(values)
+
+
+def _codes(frame: pl.DataFrame, texts: Mapping[str, Sequence[str]]) -> dict[str, CodedValues]:
+    """Codes of categorical columns by the order of their texts, given these by their numbers."""
+    ordered: dict[str, list[object]] = {}
+    taken: list[pl.Expr] = []
+    for name, own in texts.items():
+        column = frame[name]
+        ordered[name] = [*sorted(own)]
+        place = {text: code for code, text in enumerate(ordered[name])}
+        # Missing values come last.
+        codes = [place[text] for text in own] + [len(own)]
+        if column.null_count():
+            ordered[name].append(None)
+        table = pl.Series(codes, dtype=_UNSIGNED[smallest(len(codes))])
+        numbers = pl.nth(frame.get_column_index(name)).to_physical().fill_null(len(own))
+        taken.append(pl.lit(table).gather(numbers).alias(str(len(taken))))
+    coded = frame.select(taken)
+    return {
+        name: (codes.to_numpy(), values)
+        for (name, values), codes in zip(ordered.items(), coded, strict=True)
+    }
 
 
 def _quote(text: str) -> str:

@@ -29,7 +29,7 @@ from shoal.data.csv_files import (
 from shoal.data.databases import database, is_database
 from shoal.data.disk import reading, replacing, unreadable
 from shoal.data.engines import EngineName
-from shoal.data.frames import RowsWithCounts
+from shoal.data.frames import CodedRows, RowsWithCounts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.parquet import CELL, unpacked_size
@@ -43,6 +43,7 @@ __all__ = [
     "Format",
     "formulas",
     "read",
+    "read_frame",
     "require_room",
     "restored",
     "serialise",
@@ -110,10 +111,10 @@ def read(  # noqa: PLR0913  keyword options
     if query is not None or is_database(os.fspath(path)):
         rows: Any = _of_database(os.fspath(path), query, wanted, engine)
     else:
-        options = CsvOptions(separator, quote, encoding)
-        rows = _Files(Path(path), options, wanted).rows("memory" if neutralised else engine)
+        files = _Files(Path(path), CsvOptions(separator, quote, encoding), wanted)
+        rows = restored(files.frame()) if neutralised else files.rows(engine)
     return table(
-        restored(rows) if neutralised else rows,
+        rows,
         quasi=quasi,
         sensitive=sensitive,
         identifying=identifying,
@@ -123,6 +124,12 @@ def read(  # noqa: PLR0913  keyword options
         missing=missing,
         rows_are_people=rows_are_people,
     )
+
+
+def read_frame(path: Path, options: CsvOptions, *, neutralised: bool = False) -> pl.DataFrame:
+    """The rows of files as a dataframe, for those who do not count them; see `read`."""
+    frame = _Files(path, options, None).frame()
+    return restored(frame) if neutralised else frame
 
 
 @typed
@@ -232,18 +239,31 @@ class _Files:
     columns: list[str] | None
 
     def rows(self, engine: EngineName | None) -> Any:
-        """A dataframe of all rows, or a lazy one."""
+        """A source or a dataframe of all rows, or a lazy one."""
         if engine == "spark":
             return self._spark()
         files = self._files()
         if engine == "stream":
             return self._streamed(files)
         try:
-            return _joined(files, [_frame(file, self.options, self.columns) for file in files])
+            return self._source(files[0]) if len(files) == 1 else self.frame()
         except TooLargeError:
             if engine == "memory":
                 raise
         return self._streamed(files)
+
+    def frame(self) -> pl.DataFrame:
+        """A dataframe of all rows."""
+        files = self._files()
+        return _joined(files, [_frame(file, self.options, self.columns) for file in files])
+
+    def _source(self, file: Path) -> Memory:
+        """The source of one file, which may be coded while it is read."""
+        head, size = _head(file)
+        if _form(file, head, self.options) is not None:
+            return Memory.of(_frame(file, self.options, self.columns))
+        rows = CsvFile(file, head, size, self.options).read_coded(self.columns)
+        return Memory(rows) if isinstance(rows, CodedRows) else Memory.of(rows)
 
     def _files(self) -> list[Path]:
         if self.path.is_dir():
