@@ -47,9 +47,12 @@ _LONGEST = 1 << 30
 _SNIFFED = 100
 # Bytes of a file from which it pays to code columns while they are read.
 _WORTHWHILE = HEAD
-# Parts of a file that are looked at for quotes, and bytes of each.
-_PARTS = 64
-_PART = 1 << 14
+# Places of a file whose lines are looked at for that, bytes of each, and from one to the next.
+_PARTS = 256
+_PART = 1 << 10
+_EVERY = 1 << 14
+# Lines for each value of a column of few values.
+_REPEATED = 8
 # Rows from which it may pay to look for those that are the same as the one before.
 _RUNS = 10_000
 # Copies of a line that are written at a time.
@@ -121,8 +124,6 @@ class _Dialect:
     line_end: str
     names: list[str]
     named: bool
-    few: list[str]
-    """The columns whose first values are often the same."""
 
     @property
     def width(self) -> int:
@@ -176,7 +177,7 @@ class CsvFile:
         """The same rows, columns of few values coded while they are read where that is faster."""
 
         def rows(dialect: _Dialect) -> pl.DataFrame | CodedRows:
-            coded = self._coded(dialect) if self._is_to_code(dialect, columns) else None
+            coded = self._coded(dialect, columns)
             return self._read(dialect, columns) if coded is None else coded
 
         return self._by_encoding(rows)
@@ -267,8 +268,7 @@ class CsvFile:
             )
         if len(names) == 1:
             self._refuse_one_column(sample, separator, detected)
-        few = [name for name, own in zip(names, values, strict=True) if _repeats(own)]
-        return _Dialect(encoding, separator, sample.quote, line_end, names, named, few)
+        return _Dialect(encoding, separator, sample.quote, line_end, names, named)
 
     def _sample(self, encoding: str) -> tuple[_Sample, str]:
         """The beginning of the file up to the end of a line, and how lines end."""
@@ -341,36 +341,77 @@ class CsvFile:
 
     # Coding while reading
 
-    def _is_to_code(self, dialect: _Dialect, columns: list[str] | None) -> bool:
-        """Whether to try: a large file in which nothing seems to be quoted, and all of it."""
+    def _coded(self, dialect: _Dialect, columns: list[str] | None) -> CodedRows | None:
+        """The rows, columns of few values coded while Polars reads them.
+
+        None if that does not pay, and if anything is unusual: quotes, damage, lines of different
+        lengths. Then the file is to be read in the usual way, which says what is wrong with it.
+        """
         wanted = wanted_names(self.path, dialect.names, columns, named=dialect.named)
         large = self.size > _WORTHWHILE and _is_utf8(dialect.encoding)
-        if not large or not dialect.few or len(wanted) < dialect.width:
-            return False
-        if len(dialect.few) < dialect.width:
-            # The texts of the other columns will not be looked at.
-            return _is_plain(self.path, dialect) and _line_with_nul(self.path) is None
-        return self._seems_plain(dialect)
-
-    def _seems_plain(self, dialect: _Dialect) -> bool:
-        """Whether nothing is quoted in some parts of the file."""
-        quote = dialect.quote.encode()
-        if not quote:
-            return True
-        if quote in self.head:
-            return False
-        with _mapped(self.path) as content:
-            starts = range(0, self.size, self.size // _PARTS + 1)
-            return all(content.find(quote, start, start + _PART) < 0 for start in starts)
-
-    def _coded(self, dialect: _Dialect) -> CodedRows | None:
-        """The rows, coded while Polars reads them.
-
-        None if anything is unusual: quotes, damage, lines of different lengths. Then the file is to
-        be read in the usual way, which says what is wrong with it.
-        """
+        few = self._few(dialect) if large and len(wanted) == dialect.width else []
+        if not few:
+            return None
         self._require_to_read(dialect, dialect.width)
-        tables = {name: pl.Categories.random() for name in dialect.few}
+        # Polars reads numbers of two bytes faster than those of four. It fails if they run out.
+        tables = {name: pl.Categories.random(physical=pl.UInt16) for name in few}
+        frame = self._categorical(dialect, tables)
+        if frame is None:
+            return None
+        texts = {name: cast("list[str]", list(table)) for name, table in tables.items()}
+        every_text = "\n".join(map("\n".join, texts.values()))
+        if "\0" in every_text or (dialect.quote and dialect.quote in every_text):
+            return None
+        if dialect.width > 1 and frame[:, -1].null_count() and not _is_regular(self.path, dialect):
+            return None
+        others = [name for name in frame.columns if name not in tables]
+        return CodedRows(tuple(frame.columns), _codes(frame, texts), frame[others])
+
+    def _few(self, dialect: _Dialect) -> list[str]:
+        """The columns that seem to have few values, by lines from all over the file.
+
+        None of them if a value is quoted: Polars reads such categories in another way than texts.
+        """
+        lines = self._scattered_lines(dialect)
+        quote = dialect.quote.encode()
+        if quote and (quote in self.head or quote in lines):
+            return []
+        try:
+            sample = pl.read_csv(
+                lines,
+                has_header=False,
+                separator=dialect.separator,
+                quote_char=None,
+                eol_char=dialect.line_end,
+                infer_schema=False,
+            )
+        except pl.exceptions.PolarsError:
+            return []
+        if sample.width != dialect.width:
+            return []
+        values = sample.select(pl.all().n_unique()).row(0)
+        most = sample.height // _REPEATED
+        few = [name for name, own in zip(dialect.names, values, strict=True) if own <= most]
+        # The texts of other columns will not be looked at.
+        unseen = len(few) < dialect.width
+        if unseen and not (_is_plain(self.path, dialect) and _line_with_nul(self.path) is None):
+            return []
+        return few
+
+    def _scattered_lines(self, dialect: _Dialect) -> bytes:
+        """Some lines from places all over the file."""
+        end = dialect.line_end.encode()
+        parts = min(self.size // _EVERY + 1, _PARTS)
+        with _mapped(self.path) as content:
+            starts = range(0, self.size, self.size // parts + 1)
+            pieces = [content[start : start + _PART] for start in starts]
+        # The first line of a piece and its last one are cut off.
+        return b"".join(piece[piece.find(end) + 1 : piece.rfind(end) + 1] for piece in pieces)
+
+    def _categorical(
+        self, dialect: _Dialect, tables: Mapping[str, pl.Categories]
+    ) -> pl.DataFrame | None:
+        """What Polars reads if nothing is quoted, some columns as categories; None if it fails."""
         types = {name: pl.Categorical(table) for name, table in tables.items()}
         try:
             frame = pl.read_csv(
@@ -384,16 +425,7 @@ class CsvFile:
             )
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             return None
-        if frame.columns != dialect.names:
-            return None
-        if dialect.width > 1 and frame[:, -1].null_count() and not _is_regular(self.path, dialect):
-            return None
-        odd = {"\0", dialect.quote} - {""}
-        texts = {name: cast("list[str]", list(table)) for name, table in tables.items()}
-        if any(mark in text for own in texts.values() for text in own for mark in odd):
-            return None
-        others = [name for name in dialect.names if name not in tables]
-        return CodedRows(tuple(dialect.names), _codes(frame, texts), frame[others])
+        return frame if frame.columns == dialect.names else None
 
     def _refuse_nul(self, source: Source) -> None:
         line = _line_with_nul(source)
@@ -551,11 +583,6 @@ def require_to_read(path: Path, needed: int) -> None:
 
 def _column(records: Sequence[Sequence[str]], place: int) -> list[str]:
     return [record[place] for record in records if place < len(record)]
-
-
-def _repeats(values: Sequence[str]) -> bool:
-    """Whether a column seems to have few different values, by its first ones."""
-    return 4 * len(set(values)) <= 3 * len(values)
 
 
 def _codes(frame: pl.DataFrame, texts: Mapping[str, Sequence[str]]) -> dict[str, CodedValues]:

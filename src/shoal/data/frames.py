@@ -117,6 +117,8 @@ class CodedRows:
         if name not in self.coded:
             return self.others[name][:rows]
         codes, values = self.coded[name]
+        if rows == 0:
+            values = []
         return _Polars().take(pl.Series(name, values, dtype=pl.String), codes[:rows])
 
     def frame(self) -> Any:

@@ -260,10 +260,12 @@ class Memory:
         return [value for value in first if isinstance(value, str)]
 
     def kind(self, name: str) -> Kind:
+        if name in self._read:
+            return Kind.TEXT
         return frames.kind_of(self._library, self._typed(name))
 
     def guessed(self, name: str) -> bool:
-        return frames.guessed(self._library, self._typed(name))
+        return name not in self._read and frames.guessed(self._library, self._typed(name))
 
     def decimal(self, name: str) -> bool:
         return self._typed(name).dtype.is_decimal()
