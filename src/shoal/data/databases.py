@@ -8,10 +8,10 @@ from pathlib import Path
 
 from shoal.data.disk import reading
 from shoal.data.distant import Distant
-from shoal.data.engines.failures import reason
+from shoal.data.engines.failures import failure
 from shoal.data.engines.sql import DatabaseRows
 from shoal.data.names import require_names
-from shoal.errors import ColumnError, ParameterError, ShoalError, SourceError, listed
+from shoal.errors import ColumnError, ParameterError, ShoalError, listed
 
 __all__ = ["database", "is_database"]
 
@@ -75,10 +75,8 @@ def _engine(place: str, query: str) -> DatabaseRows:
         raise
     except Exception as error:
         # Its text may have what is secret.
-        raise SourceError(
-            f"{_shown(place)} cannot be opened, or the query not run ({reason(error)})",
-            "see whether it can be reached and read, and whether the query runs there",
-        ) from None
+        what = f"{_shown(place)} cannot be opened, or the query not run"
+        raise failure(what, error) from None
 
 
 def _connected(place: str, query: str) -> DatabaseRows:
@@ -88,9 +86,9 @@ def _connected(place: str, query: str) -> DatabaseRows:
         return PostgresRows(Snapshot(place), query)
     reading(Path(place))
     if _file_of(place) == "sqlite":
-        from shoal.data.engines.sqlite import SqliteRows
+        from shoal.data.engines.sqlite import SqliteFile, SqliteRows
 
-        return SqliteRows.file(Path(place), query)
+        return SqliteRows(SqliteFile(Path(place)), query)
     from shoal.data.engines.duck import DuckFile
 
     return DuckFile(place).rows(query)

@@ -19,7 +19,7 @@ from shoal.counts import Counts
 from shoal.data import frames
 from shoal.data.disk import Stamps
 from shoal.data.engines.engine import Engine
-from shoal.data.engines.failures import reason
+from shoal.data.engines.failures import failure
 from shoal.data.engines.streaming import Streamed
 from shoal.data.kinds import Key, Kind
 from shoal.data.sources import (
@@ -218,10 +218,7 @@ class Distant:
             raise
         except (Exception, pl.exceptions.PanicException) as error:
             self._require_unchanged()
-            raise SourceError(
-                f"{self.engine.name} could not count its rows ({reason(error)})",
-                "see whether it can be reached and read, and open it anew",
-            ) from None
+            raise failure(f"{self.engine.name} could not count its rows", error) from None
         self._require_unchanged()
 
     def _require_unchanged(self) -> None:
