@@ -9,6 +9,7 @@ from pathlib import Path
 from shoal.data.disk import reading
 from shoal.data.distant import Distant
 from shoal.data.engines.failures import failure
+from shoal.data.engines.interruptible import Interruptible
 from shoal.data.engines.sql import DatabaseRows
 from shoal.data.names import require_names
 from shoal.errors import ColumnError, ParameterError, ShoalError, listed
@@ -38,14 +39,15 @@ def database(place: str, query: str | None, columns: Sequence[str] | None = None
             "name a table in `query`, or give a query such as 'SELECT age, sex FROM visits'",
         )
     rows = _engine(place, query)
-    every = Distant(rows)
+    every = Distant(Interruptible(rows))
     require_names(every.names)
     if columns is None:
         return every
     unknown = [name for name in columns if name not in every.names]
     if unknown:
         raise ColumnError(f"no column {listed(unknown)}", every.describe())
-    return Distant(rows.only([name for name in every.names if name in set(columns)]))
+    wanted = [name for name in every.names if name in set(columns)]
+    return Distant(Interruptible(rows.only(wanted)))
 
 
 def _file_of(place: str) -> str | None:

@@ -38,7 +38,7 @@ def visits(path: Path, query: str = "visits") -> Table:
 
 def settings(given: Table, *changes: str) -> Path:
     """Change settings of the DuckDB that counts; the folder in which it sets rows aside."""
-    opened = given.source.engine.opened  # type: ignore[attr-defined]
+    opened = given.source.engine.engine.opened  # type: ignore[attr-defined]
     for change in changes:
         opened.connection.execute(f"SET {change}")
     return Path(opened.folder)

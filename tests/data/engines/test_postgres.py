@@ -97,7 +97,7 @@ def test_a_snapshot_ends_with_its_table(url: str, server: Server) -> None:
 
 
 def test_an_answer_that_nobody_read_to_its_end_is_forgotten(url: str) -> None:
-    engine: Any = visits(url).source.engine  # type: ignore[attr-defined]
+    engine: Any = visits(url).source.engine.engine  # type: ignore[attr-defined]
     started = engine.tally(["row"])
     next(started)
     assert engine.rows() == 400

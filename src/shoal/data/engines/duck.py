@@ -73,6 +73,10 @@ class Duck:
     opened: DuckFile | None = None
     """What has to stay open meanwhile."""
 
+    def cancel(self) -> None:
+        if self.opened is not None:
+            self.opened.connection.interrupt()
+
     def only(self, names: Sequence[str]) -> "Duck":
         return replace(self, relation=self.relation.project(", ".join(map(quoted, names))))
 
@@ -90,6 +94,18 @@ class Duck:
         counted = self.relation.aggregate(f"{exact}, COUNT(*)", exact)
         with self._converting(names):
             yield from arrow_parts(counted.to_arrow_reader(_BATCH), names)
+
+    def orders(self, name: str) -> bool:
+        return True
+
+    def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
+        first = quoted(names[0])
+        if self.types.schema[names[0]] == pl.String:
+            first = f'CAST({first} AS VARCHAR) COLLATE "C"'
+        exact = ", ".join(self._exact(name) for name in names)
+        rows = self.relation.order(first).project(exact)
+        with self._converting(names):
+            yield from arrow_parts(rows.to_arrow_reader(_BATCH), names)
 
     def rows(self) -> int:
         return int(self.relation.aggregate("COUNT(*)").fetchone()[0])

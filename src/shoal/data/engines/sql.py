@@ -10,10 +10,10 @@ from typing import Any, Protocol, Self, cast
 
 import polars as pl
 
-from shoal.data.engines.engine import Engine
+from shoal.data.engines.interruptible import Cancellable
 from shoal.errors import ColumnError
 
-__all__ = ["DatabaseRows", "arrow_parts", "arrow_types", "grouped", "quoted", "rows_of"]
+__all__ = ["DatabaseRows", "arrow_parts", "arrow_types", "grouped", "ordered", "quoted", "rows_of"]
 
 _QUERY = re.compile(
     r"""(?: \s | \( | --.*\n | /\*(?s:.*?)\*/ )*  # before it, parentheses and comments
@@ -26,7 +26,7 @@ _EPOCH = dt.date(1970, 1, 1).toordinal()
 _IN_A_DAY = {"ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 
 
-class DatabaseRows(Engine, Protocol):
+class DatabaseRows(Cancellable, Protocol):
     """An engine that is a database. All of its questions see the same rows, whoever writes."""
 
     def only(self, names: Sequence[str]) -> Self:
@@ -65,6 +65,12 @@ def grouped(columns: Iterable[str], rows: str) -> str:
     selected = [f"{column} AS {quoted(str(place))}" for place, column in enumerate(exact)]
     places = ", ".join(str(place) for place in range(1, len(exact) + 1))
     return f"SELECT {', '.join(selected)}, COUNT(*) AS amount FROM {rows} GROUP BY {places}"
+
+
+def ordered(columns: Iterable[str], rows: str, by: str) -> str:
+    """The query for all rows of some columns, given in SQL, and ordered by something."""
+    selected = [f"{column} AS {quoted(str(place))}" for place, column in enumerate(columns)]
+    return f"SELECT {', '.join(selected)} FROM {rows} ORDER BY {by}"
 
 
 def arrow_types(schema: Any) -> dict[str, pl.DataType]:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from shoal.data.engines.sql import grouped, quoted, rows_of
+from shoal.data.engines.sql import grouped, ordered, quoted, rows_of
 from shoal.data.kinds import Kind
 
 __all__ = ["SqliteFile", "SqliteRows"]
@@ -60,6 +60,9 @@ class SqliteRows:
     def name(self) -> str:
         return self.file.name
 
+    def cancel(self) -> None:
+        self.file.connection.interrupt()
+
     def only(self, names: Sequence[str]) -> "SqliteRows":
         wanted = ", ".join(map(quoted, names))
         return replace(self, query=f"SELECT {wanted} FROM {rows_of(self.query)}")
@@ -86,6 +89,15 @@ class SqliteRows:
         exact = [self._exact(name) for name in names]
         types = [self.types.schema[name] for name in names]
         yield from self._parts(grouped(exact, rows_of(self.query)), [*types, pl.Int64()])
+
+    def orders(self, name: str) -> bool:
+        # Texts are ordered by their bytes, which have the order of code points in UTF-8 alone.
+        return bool(self.file.ask("PRAGMA encoding").fetchone() == ("UTF-8",))
+
+    def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
+        exact = [self._exact(name) for name in names]
+        types = [self.types.schema[name] for name in names]
+        yield from self._parts(ordered(exact, rows_of(self.query), exact[0]), types)
 
     def rows(self) -> int:
         return self._number_of(rows_of(self.query))
