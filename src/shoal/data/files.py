@@ -31,7 +31,7 @@ from shoal.data.disk import Stamps, reading, replacing, unreadable
 from shoal.data.distant import Distant
 from shoal.data.engines import CATALOGUE, CONNECT, EngineName
 from shoal.data.engines.streaming import Streamed
-from shoal.data.frames import RowsWithCounts
+from shoal.data.frames import CodedRows, RowsWithCounts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.parquet import CELL, unpacked_size
@@ -45,6 +45,7 @@ __all__ = [
     "Format",
     "formulas",
     "read",
+    "read_frame",
     "require_room",
     "restored",
     "serialise",
@@ -111,6 +112,8 @@ def read(  # noqa: PLR0913  keyword options
     wanted = None if columns is None else list(columns)
     if neutralised and wanted is not None:
         raise ParameterError("a neutralised file is read whole", "leave out the columns to read")
+    if neutralised and engine not in (None, "memory"):
+        raise ParameterError("a neutralised file is read into memory", "leave out the engine")
     place = os.fspath(path)
     options = CsvOptions(separator, quote, encoding)
     if _is_spark(place, engine, master):
@@ -118,9 +121,10 @@ def read(  # noqa: PLR0913  keyword options
     elif query is not None or is_database(place):
         rows = _of_database(place, query, wanted, engine)
     else:
-        rows = _Files(Path(path), options, wanted).rows("memory" if neutralised else engine)
+        files = _Files(Path(path), options, wanted)
+        rows = restored(files.frame()) if neutralised else files.rows(engine)
     return table(
-        restored(rows) if neutralised else rows,
+        rows,
         quasi=quasi,
         sensitive=sensitive,
         identifying=identifying,
@@ -130,6 +134,12 @@ def read(  # noqa: PLR0913  keyword options
         missing=missing,
         rows_are_people=rows_are_people,
     )
+
+
+def read_frame(path: Path, options: CsvOptions, *, neutralised: bool = False) -> pl.DataFrame:
+    """The rows of files as a dataframe, for those who do not count them; see `read`."""
+    frame = _Files(path, options, None).frame()
+    return restored(frame) if neutralised else frame
 
 
 @typed
@@ -280,11 +290,24 @@ class _Files:
         if engine == "stream":
             return self._streamed(files)
         try:
-            return _joined(files, [_frame(file, self.options, self.columns) for file in files])
+            return self._source(files[0]) if len(files) == 1 else self.frame()
         except TooLargeError:
             if engine == "memory":
                 raise
         return self._streamed(files)
+
+    def frame(self) -> pl.DataFrame:
+        """A dataframe of all rows."""
+        files = self._files()
+        return _joined(files, [_frame(file, self.options, self.columns) for file in files])
+
+    def _source(self, file: Path) -> Memory:
+        """The source of one file, which may be coded while it is read."""
+        head, size = _head(file)
+        if _form(file, head, self.options) is not None:
+            return Memory.of(_frame(file, self.options, self.columns))
+        rows = CsvFile(file, head, size, self.options).read_coded(self.columns)
+        return Memory(rows) if isinstance(rows, CodedRows) else Memory.of(rows)
 
     def _files(self) -> list[Path]:
         if self.path.is_dir():

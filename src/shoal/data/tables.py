@@ -449,7 +449,7 @@ class Table:
 
         It has no roles, types or hierarchies but those in `changes`.
         """
-        source = Memory(self.frame.select(*names))
+        source = self._in_memory.selecting(names)
         return Table(source, missing=self.missing, **changes)
 
     def with_roles(
