@@ -328,6 +328,7 @@ class ToCover(options.Counting):
                 hierarchies={self.column: tree},
                 types=types,
                 engine=self.engine,
+                master=self.master,
                 query=self.query,
             )
             return uncovered_values(table, self.column)

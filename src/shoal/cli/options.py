@@ -114,6 +114,15 @@ Engine = Annotated[
         show_default=False,
     ),
 ]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Where Spark runs: local[2], spark://HOST:PORT, sc://HOST:PORT or yarn.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
 Query = Annotated[
     str | None,
     typer.Option(
@@ -465,12 +474,13 @@ class Counting:
     """What counts the rows of files: a bundle of options, also for the source of a recipe."""
 
     engine: Engine = None
+    master: Master = None
 
     def load(self, path: Path) -> "Recipe":
         """The recipe in a file, whose source is counted as these options say."""
         from shoal.recipe import Recipe
 
-        return Recipe.load(path).counted_by(self.engine)
+        return Recipe.load(path).counted_by(self.engine, self.master)
 
 
 @dataclass(frozen=True)
@@ -503,7 +513,7 @@ class Form(Layout):
         from shoal.data.databases import is_database
 
         if is_database(place):
-            return replace(self, engine=None, query=query or self.query)
+            return replace(self, engine=None, master=None, query=query or self.query)
         return replace(self, query=query)
 
     def read(
@@ -527,6 +537,7 @@ class Form(Layout):
             quote=self.quote,
             encoding=self.encoding,
             engine=self.engine,
+            master=self.master,
             query=self.query,
         ).source
         try:

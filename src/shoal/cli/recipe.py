@@ -74,7 +74,7 @@ def check(recipe: options.RecipeFile, *, counting: options.Counting) -> None:
     from shoal.recipe import Recipe
 
     with working(f"reading {recipe.name}"):
-        checked = Recipe.check(recipe, counting.engine)
+        checked = Recipe.check(recipe, counting.engine, counting.master)
         chosen, table = checked.recipe, checked.table
         promise, concerns = chosen.promise(table), chosen.concerns(table)
         nodes = chosen.nodes(table)

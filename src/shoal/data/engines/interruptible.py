@@ -58,14 +58,13 @@ class Interruptible:
         return self._ask(lambda: self.engine.decimals)
 
     def tally(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
-        parts = self.engine.tally(names)
-        try:
-            while (part := self._ask(partial(next, parts, None))) is not None:
-                yield part
-        finally:
-            close = getattr(parts, "close", None)
-            if close is not None:
-                self._thread.submit(close)
+        yield from self._parts(self.engine.tally(names))
+
+    def orders(self, name: str) -> bool:
+        return self._ask(partial(self.engine.orders, name))
+
+    def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
+        yield from self._parts(self.engine.in_order(names, at_once))
 
     def rows(self) -> int:
         return self._ask(self.engine.rows)
@@ -75,6 +74,15 @@ class Interruptible:
 
     def head(self, rows: int) -> pl.DataFrame:
         return self._ask(partial(self.engine.head, rows))
+
+    def _parts(self, parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        try:
+            while (part := self._ask(partial(next, parts, None))) is not None:
+                yield part
+        finally:
+            close = getattr(parts, "close", None)
+            if close is not None:
+                self._thread.submit(close)
 
     def _ask(self, question: Callable[[], Answer]) -> Answer:
         answered = Event()
