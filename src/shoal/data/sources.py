@@ -4,7 +4,7 @@ The only work at the size of the data is done here, in three verbs: the distinct
 column, the `count` of distinct rows of some columns (after `bounded`, of a limited number of rows
 of each person), and `write_back`, which releases single records by a map from old values to new
 ones. Everything after that is small. `Memory` is the source of a dataframe; `distant` has the
-others. Uses `counts`, `chance` and `frames`; `Table` and the other sources use it.
+others. Uses `counts`, `bounding` and `frames`; `Table` and the other sources use it.
 """
 
 import os
@@ -19,15 +19,15 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts import Codes, Counts, group, last_of_runs, row_keys, smallest
+from shoal.counts import Codes, Counts, group, smallest
 from shoal.data import frames
+from shoal.data.bounding import bounded_rows
 from shoal.data.kinds import Key, Kind
 from shoal.data.names import like_a_record
 from shoal.errors import ColumnError, listed, plural
 from shoal.zones import OWNER_ONLY, owner_only
 
 __all__ = [
-    "DRAWN_TOGETHER",
     "Column",
     "Keep",
     "Laid",
@@ -37,8 +37,6 @@ __all__ = [
     "Rewritten",
     "Source",
     "Suppressed",
-    "bounded_rows",
-    "chosen_rows",
     "is_distant",
     "kinds_of",
     "known_values",
@@ -56,8 +54,6 @@ Laid = Mapping[str, tuple[Sequence[Key | None] | None, npt.NDArray[Any]]]
 
 Ints = npt.NDArray[np.int64]
 
-DRAWN_TOGETHER = 1 << 16
-"""People whose rows are drawn together: other numbers would make other draws of the same chance."""
 _LOOKED_AT = 10_000
 """Rows in which the name of a column is looked for, to see whether it is a value."""
 _SIDE_BY_SIDE = 20_000
@@ -146,6 +142,10 @@ class Source(Protocol):
 
     def count(self, columns: Sequence[Recoded]) -> Counts:
         """The distinct rows of some columns, and how often each occurs."""
+        ...
+
+    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
+        """Do what can fail before `bounded` draws anything."""
         ...
 
     def bounded(
@@ -311,6 +311,9 @@ class Memory:
         names = [recoded.column.name for recoded in columns]
         cards = [recoded.card for recoded in columns]
         return group(names, self.recoded(columns), cards)
+
+    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
+        pass  # the rows are here
 
     def bounded(
         self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
@@ -479,37 +482,6 @@ def kinds_of(columns: Sequence[Rewritten]) -> dict[str, Kind]:
     """The types of released columns, by their names."""
     readings = [written.column.column for written in columns]
     return {reading.name: reading.kind for reading in readings}
-
-
-def bounded_rows(
-    people: Codes, columns: Sequence[Codes], count: Ints, rows: int, chance: Chance
-) -> Ints:
-    """How often each row is kept if every person keeps at most `rows` of theirs.
-
-    Row i is one of `people[i]`, has the code `column[i]` in each of the columns, and occurs
-    `count[i]` times. Rows are drawn in the order of these codes, so that the same chance draws the
-    same rows whatever their order and wherever they are.
-    """
-    coded = [people, *columns]
-    cards = [int(codes.max(initial=0)) + 1 for codes in coded]
-    order = np.argsort(row_keys(coded, cards), kind="stable")
-    each = np.repeat(order, count[order])
-    kept = chosen_rows(people[each], rows, chance)
-    return np.bincount(each[kept], minlength=len(people))
-
-
-def chosen_rows(people: Codes, rows: int, chance: Chance) -> npt.NDArray[np.bool_]:
-    """Which rows are kept, at most `rows` of each person, where those of one are neighbours.
-
-    The choice is uniform, and independent between people.
-    """
-    sizes = np.diff(last_of_runs(people), prepend=-1)
-    # As many people at a time, so that a source whose rows come in parts can draw alike.
-    parts = [
-        chance.choices(sizes[start : start + DRAWN_TOGETHER], rows)
-        for start in range(0, len(sizes), DRAWN_TOGETHER)
-    ]
-    return np.concatenate([np.empty(0, dtype=np.bool_), *parts])
 
 
 def known_values(source: Source, column: Reading) -> tuple[int, int]:

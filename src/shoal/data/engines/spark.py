@@ -69,6 +69,14 @@ class Spark:
     def tally(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         yield from arrow_parts(self.grouped(names).toArrow().to_batches())
 
+    def orders(self, name: str) -> bool:
+        return True
+
+    def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
+        places = [self._place(name) for name in names]
+        rows = self._by_place.select(*places).orderBy(places[0])
+        yield from arrow_parts(rows.toArrow().to_batches())
+
     def grouped(self, names: Sequence[str]) -> Any:
         """The Spark DataFrame of distinct rows, whose plan can be looked at."""
         places = [self._place(name) for name in names]
