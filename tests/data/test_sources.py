@@ -313,10 +313,12 @@ def test_a_ledger_knows_the_same_data_wherever_it_lives(tmp_path: Path) -> None:
 
 def coded_people() -> tuple[Memory, Memory]:
     """The same rows, coded while they were read and as a dataframe."""
-    town = np.array([2, 0, 1, 0, 2, 0], dtype=np.uint8), ["Bath", "York", None]
-    day = np.array([0, 0, 1, 1, 0, 1], dtype=np.uint8), ["039", "39"]
+    coded: dict[str, frames.CodedValues] = {
+        "town": (np.array([2, 0, 1, 0, 2, 0], dtype=np.uint8), ["Bath", "York", None]),
+        "day": (np.array([0, 0, 1, 1, 0, 1], dtype=np.uint8), ["039", "39"]),
+    }
     other = pl.DataFrame({"person": ["a", "a", "b", "b", "b", "c"]})
-    rows = frames.CodedRows(("town", "person", "day"), {"town": town, "day": day}, other)
+    rows = frames.CodedRows(("town", "person", "day"), coded, other)
     return Memory(rows), Memory.of(rows.frame())
 
 

@@ -1,7 +1,7 @@
 """Tables in CSV files: how a file is written is found out, and then it is read, or written.
 
-Uses `disk`, `free_memory`, `names` and `spreadsheets`; `files` uses it. What values are is never
-guessed: they stay the texts they are, and a column's declared type says how they compare.
+Uses `disk`, `frames`, `free_memory`, `names` and `spreadsheets`; `files` uses it. What values are
+is never guessed: they stay the texts they are, and a column's declared type says how they compare.
 Separator, quotes and encoding are looked for in the beginning of the file unless they are given.
 """
 
