@@ -392,11 +392,11 @@ class CsvFile:
         values = sample.select(pl.all().n_unique()).row(0)
         most = sample.height // _REPEATED
         few = [name for name, own in zip(dialect.names, values, strict=True) if own <= most]
-        # The texts of other columns will not be looked at.
-        unseen = len(few) < dialect.width
-        if unseen and not (_is_plain(self.path, dialect) and _line_with_nul(self.path) is None):
-            return []
-        return few
+        if not few or len(few) == dialect.width:
+            return few
+        # The texts of the other columns will not be looked at.
+        is_sound = _is_plain(self.path, dialect) and _line_with_nul(self.path) is None
+        return few if is_sound else []
 
     def _scattered_lines(self, dialect: _Dialect) -> bytes:
         """Some lines from places all over the file."""
