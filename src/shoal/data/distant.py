@@ -184,21 +184,19 @@ class Distant:
         for tally in self._tallies:
             if tally.has(names):
                 return tally.bounded(unit, columns, rows, chance)
-        kept = KeptRows(columns, self.values(columns))
+        kept = KeptRows(columns, self.values(columns), self.types)
         seen = 0
         at_once = self._at_once(names)
         for part in drawable(self._in_order(names), rows, at_once, self._changed()):
-            once = pl.Series("count", [1], pl.Int64).new_from_index(0, part.height)
-            some = Tallied.gather(self.types, names, [part.with_columns(once)])
             try:
-                kept.add(some.bounded(unit, columns, rows, chance))
+                kept.draw(part, rows, chance)
             except KeyError:
                 # A value that was not there before.
                 raise self._changed() from None
             seen += part.height
         if seen != self.rows:
             raise self._changed()
-        return kept.tally(self.types)
+        return kept.tally()
 
     def _in_order(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         """All rows, ordered by the first column: see `Engine.in_order`."""
@@ -306,7 +304,7 @@ class Distant:
 
 
 def _names(columns: Sequence[Reading]) -> list[str]:
-    return list(dict.fromkeys(column.name for column in columns))
+    return [column.name for column in columns]
 
 
 def _bytes(names: Sequence[str]) -> int:
