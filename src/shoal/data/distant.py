@@ -17,7 +17,9 @@ import polars as pl
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.data import frames, free_memory
+from shoal.data.disk import Stamps
 from shoal.data.engines.engine import Engine
+from shoal.data.engines.failures import reason
 from shoal.data.engines.streaming import Streamed
 from shoal.data.in_turn import KeptRows, drawable, in_order, is_known
 from shoal.data.kinds import Key, Kind
@@ -51,6 +53,8 @@ class Distant:
     engine: Engine
     released: tuple[str, ...] = ()
     """The columns that are counted together."""
+    files: Stamps | None = None
+    """The files that the rows are in, which must not change while they are counted."""
     memory: int | None = None
     """Bytes that the rows of people may take; half of what is free unless given."""
     _tallies: list[Tallied] = field(default_factory=list, repr=False)
@@ -150,13 +154,13 @@ class Distant:
             known = column.filter(is_known(column))
             with_last = pl.concat([*last, known])
             if not in_order(with_last):
-                raise self._changed()
+                raise self._changed(self.engine.name)
             seen += len(column)
             rows += len(known)
             values += with_last.n_unique() - sum(map(len, last))
             last = [with_last.tail(1)]
         if seen != self.rows:
-            raise self._changed()
+            raise self._changed(self.engine.name)
         return rows, values
 
     def count(self, columns: Sequence[Recoded]) -> Counts:
@@ -186,16 +190,16 @@ class Distant:
                 return tally.bounded(unit, columns, rows, chance)
         kept = KeptRows(columns, self.values(columns), self.types)
         seen = 0
-        at_once = self._at_once(names)
-        for part in drawable(self._in_order(names), rows, at_once, self._changed()):
+        changed = self._changed(self.engine.name)
+        for part in drawable(self._in_order(names), rows, self._at_once(names), changed):
             try:
                 kept.draw(part, rows, chance)
             except KeyError:
                 # A value that was not there before.
-                raise self._changed() from None
+                raise changed from None
             seen += part.height
         if seen != self.rows:
-            raise self._changed()
+            raise changed
         return kept.tally()
 
     def _in_order(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
@@ -240,7 +244,7 @@ class Distant:
         with self._asking():
             tally = Tallied.gather(self.types, wanted, self.engine.tally(wanted))
         if self._tallies and tally.rows != self._tallies[0].rows:
-            raise self._changed()
+            raise self._changed(self.engine.name)
         self._tallies.append(tally)
         return tally
 
@@ -291,14 +295,21 @@ class Distant:
         except (ShoalError, MemoryError):
             raise
         except (Exception, pl.exceptions.PanicException) as error:
+            self._require_unchanged()
             raise SourceError(
-                f"{self.engine.name} could not count its rows ({type(error).__name__})",
-                "see whether it can be reached and read, and run the same count there",
+                f"{self.engine.name} could not count its rows ({reason(error)})",
+                "see whether it can be reached and read, and open it anew",
             ) from None
+        self._require_unchanged()
 
-    def _changed(self) -> SourceError:
+    def _require_unchanged(self) -> None:
+        changed = self.files.changed() if self.files is not None else []
+        if changed:
+            raise self._changed(str(changed[0])) from None
+
+    def _changed(self, where: str) -> SourceError:
         return SourceError(
-            f"the rows of {self.engine.name} changed while they were counted",
+            f"the rows of {where} changed while they were counted",
             "count a copy, or when nobody writes",
         )
 
