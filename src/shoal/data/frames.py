@@ -73,6 +73,22 @@ class RowsWithCounts:
             repeated[column.name] = own.take(column.to_native(), rows)
         return own.frame(repeated)
 
+    def parts(self, rows: int) -> Iterator["RowsWithCounts"]:
+        """The same rows in parts, each of which has that many when repeated; the last may be short.
+
+        Without rows there is one part, which has none.
+        """
+        frame = nw.from_native(self.frame, eager_only=True)
+        ends = np.cumsum(self.count)
+        starts = ends - self.count
+        total = int(self.count.sum())
+        for start in range(0, max(total, 1), rows):
+            stop = min(start + rows, total)
+            first = int(np.searchsorted(ends, start, side="right"))
+            last = max(first, int(np.searchsorted(starts, stop, side="left")))
+            count = ends[first:last].clip(max=stop) - starts[first:last].clip(min=start)
+            yield RowsWithCounts(frame[first:last].to_native(), count)
+
 
 def require_threads() -> None:
     """ForkError if Polars hangs in this process.

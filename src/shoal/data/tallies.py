@@ -1,7 +1,7 @@
 """`Tallied`: a source of rows of which only the distinct ones and their numbers are held.
 
 To every question about some columns, their distinct rows with the number of times each occurs are
-as good as the rows themselves. Uses `sources` and `free_memory`; `distant` uses it.
+as good as the rows themselves. Uses `sources` and `free_memory`; `distant` and `tables` use it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +15,10 @@ import polars as pl
 from shoal.chance import Chance
 from shoal.counts import Counts, group
 from shoal.data import free_memory
+from shoal.data.frames import RowsWithCounts
 from shoal.data.kinds import Key, Kind
 from shoal.data.sources import (
+    Column,
     Keep,
     Laid,
     Memory,
@@ -81,6 +83,12 @@ class Tallied:
         frame = pl.concat([pl.DataFrame(schema=held), *parts], rechunk=True)
         return cls(Memory.of(frame), np.concatenate(counts), types)
 
+    @classmethod
+    def of_rows(cls, rows: RowsWithCounts) -> "Tallied":
+        """The source of rows that are there with counts, in their order; some may be equal."""
+        given = Memory.of(rows.frame)
+        return cls(given, rows.count, Memory(given.frame.head(0)))
+
     @property
     def names(self) -> tuple[str, ...]:
         return self.types.names
@@ -117,6 +125,11 @@ class Tallied:
     def values(self, columns: Sequence[Reading]) -> list[tuple[Key | None, ...]]:
         return self._holding([column.name for column in columns]).values(columns)
 
+    def runs(self, columns: Sequence[Reading]) -> tuple[list[Column], Ints]:
+        """Coded columns of the rows as they are held, and how often each row is there."""
+        held = self._holding([column.name for column in columns])
+        return held.columns(columns), self.count_of_each
+
     def known(self, column: Reading) -> tuple[int, int]:
         return known_values(self, column)
 
@@ -142,11 +155,11 @@ class Tallied:
         columns: Sequence[Rewritten],
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
-    ) -> Any:
+    ) -> RowsWithCounts:
         held = self._holding([written.column.column.name for written in columns])
         codes = held.recoded([written.column for written in columns])
-        laid = rewritten_rows(columns, codes, keep, suppressed, self.count_of_each)
-        return self.make(laid, kinds_of(columns))
+        laid, count = rewritten_rows(columns, codes, keep, suppressed, self.count_of_each)
+        return RowsWithCounts(self.make(laid, kinds_of(columns)), count)
 
     def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> Any:
         return self.types.make(columns, kinds)
