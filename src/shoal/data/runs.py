@@ -53,13 +53,18 @@ def _comparable(column: pl.Series) -> pl.Series:
 def rows_in_runs(batches: Iterable[pl.DataFrame]) -> RowsWithCounts:
     """The rows of a table that comes in parts, at least one, each run of equal rows once.
 
-    TooLargeError if the different rows do not fit into memory.
+    TooLargeError if the different rows do not fit into memory, ValueError if the columns of parts
+    differ.
     """
+    schema = None
     texts: dict[str, pl.Categories] = {}
     parts: list[pl.DataFrame] = []
     counts: list[Ints] = []
     last = None
     for batch in batches:
+        schema = schema or batch.schema
+        if batch.schema != schema:
+            raise ValueError("parts of different columns")
         starts = run_starts(batch)
         count = np.diff(starts, append=batch.height)
         different = _held(batch[starts], texts)

@@ -23,9 +23,9 @@ from shoal.errors import FileError, ShoalError, listed
 __all__ = ["TableFile", "TableFiles", "part_names", "pattern"]
 
 # Bytes of a file up to which it is held, and of a CSV file that are read at a time.
-_HELD = 1 << 26
+_HELD = 1 << 25
 # Memory for rows that are read at a time, unless fewer cannot be.
-_AT_A_TIME = 1 << 28
+_AT_A_TIME = 1 << 27
 # Of the number in the name of a part, if there are not more.
 _DIGITS = 5
 _LARGER = "use a larger machine, or have the table written in parts"
@@ -112,6 +112,9 @@ class TableFiles:
 
     @classmethod
     def of(cls, paths: Sequence[Path]) -> "TableFiles":
+        """The files at some paths; FileError if one cannot be read."""
+        if not paths:
+            raise FileError("the table has no files")
         # All of them together may be held, not each.
         return cls(tuple(TableFile.of(path, _HELD // len(paths)) for path in paths))
 

@@ -245,6 +245,8 @@ def _frame(folder: Path, file: Mapping[str, Any]) -> Any:
 
     paths = [folder / name for name in _file_names(file)]
     reading(*paths, folder / CERTIFICATE)
+    if not all(path.is_file() for path in paths):
+        raise _no_release(folder)
     files = TableFiles.of(paths)
     if files.digests != _digests(file):
         raise FileError(
