@@ -17,7 +17,9 @@ import polars as pl
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.data import frames
+from shoal.data.disk import Stamps
 from shoal.data.engines.engine import Engine
+from shoal.data.engines.failures import reason
 from shoal.data.engines.streaming import Streamed
 from shoal.data.kinds import Key, Kind
 from shoal.data.sources import (
@@ -47,6 +49,8 @@ class Distant:
     engine: Engine
     released: tuple[str, ...] = ()
     """The columns that are counted together."""
+    files: Stamps | None = None
+    """The files that the rows are in, which must not change while they are counted."""
     _tallies: list[Tallied] = field(default_factory=list, repr=False)
 
     def __repr__(self) -> str:
@@ -162,10 +166,7 @@ class Distant:
         with self._asking():
             tally = Tallied.gather(self.types, wanted, self.engine.tally(wanted))
         if self._tallies and tally.rows != self._tallies[0].rows:
-            raise SourceError(
-                f"the rows of {self.engine.name} changed while they were counted",
-                "count a copy, or when nobody writes",
-            )
+            raise self._changed(self.engine.name)
         self._tallies.append(tally)
         return tally
 
@@ -216,10 +217,23 @@ class Distant:
         except (ShoalError, MemoryError):
             raise
         except (Exception, pl.exceptions.PanicException) as error:
+            self._require_unchanged()
             raise SourceError(
-                f"{self.engine.name} could not count its rows ({type(error).__name__})",
-                "see whether it can be reached and read, and run the same count there",
+                f"{self.engine.name} could not count its rows ({reason(error)})",
+                "see whether it can be reached and read, and open it anew",
             ) from None
+        self._require_unchanged()
+
+    def _require_unchanged(self) -> None:
+        changed = self.files.changed() if self.files is not None else []
+        if changed:
+            raise self._changed(str(changed[0])) from None
+
+    def _changed(self, where: str) -> SourceError:
+        return SourceError(
+            f"the rows of {where} changed while they were counted",
+            "count a copy, or when nobody writes",
+        )
 
 
 def _engine_of(frame: Any) -> Engine:

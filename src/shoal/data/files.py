@@ -27,8 +27,10 @@ from shoal.data.csv_files import (
     write_csv,
 )
 from shoal.data.databases import database, is_database
-from shoal.data.disk import reading, replacing, unreadable
+from shoal.data.disk import Stamps, reading, replacing, unreadable
+from shoal.data.distant import Distant
 from shoal.data.engines import EngineName
+from shoal.data.engines.streaming import Streamed
 from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
@@ -262,7 +264,7 @@ class _Files:
     columns: list[str] | None
 
     def rows(self, engine: EngineName | None) -> Any:
-        """A dataframe of all rows, or a lazy one."""
+        """A dataframe of all rows, or a source of them."""
         if engine == "spark":
             return self._spark()
         files = self._files()
@@ -288,8 +290,11 @@ class _Files:
             raise FileError(f"{self.path} has no files", "give a file, or a folder of files")
         return files
 
-    def _streamed(self, files: list[Path]) -> pl.LazyFrame:
-        return _joined(files, [_lazy(file, self.options, self.columns) for file in files])
+    def _streamed(self, files: list[Path]) -> Distant:
+        # Before anything is looked at: all that is found out has to be about the same rows.
+        stamps = Stamps.of(files)
+        lazy = _joined(files, [_lazy(file, self.options, self.columns) for file in files])
+        return Distant(Streamed(lazy, str(self.path)), files=stamps)
 
     def _spark(self) -> Any:
         from shoal.data.engines.spark import files_of
