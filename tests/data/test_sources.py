@@ -19,6 +19,7 @@ import pytest
 import shoal
 from shoal.chance import Chance, Seeded
 from shoal.counts import Codes, Counts, smallest
+from shoal.data.bounding import bounded_rows
 from shoal.data.kinds import Key, Kind
 from shoal.data.sources import (
     Keep,
@@ -29,7 +30,6 @@ from shoal.data.sources import (
     Rewritten,
     Source,
     Suppressed,
-    bounded_rows,
     known_values,
 )
 from shoal.data.tables import Table
@@ -114,6 +114,9 @@ class Listed:
             tuple(column.card for column in columns),
             np.array([rows[row] for row in ordered], dtype=np.int64),
         )
+
+    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
+        pass
 
     def bounded(
         self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance

@@ -87,6 +87,18 @@ class Duck:
         with self._converting(names):
             yield from arrow_parts(counted.to_arrow_reader(_BATCH), names)
 
+    def orders(self, name: str) -> bool:
+        return True
+
+    def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
+        first = quoted(names[0])
+        if self.types.schema[names[0]] == pl.String:
+            first = f'CAST({first} AS VARCHAR) COLLATE "C"'
+        exact = ", ".join(self._exact(name) for name in names)
+        rows = self.relation.order(first).project(exact)
+        with self._converting(names):
+            yield from arrow_parts(rows.to_arrow_reader(_BATCH), names)
+
     def rows(self) -> int:
         return int(self.relation.aggregate("COUNT(*)").fetchone()[0])
 

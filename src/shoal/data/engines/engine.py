@@ -1,11 +1,13 @@
-"""`Engine`: what every kind of engine can do. `distant` uses it."""
+"""`Engine`: what every kind of engine can do. `distant` and the engines use it."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import polars as pl
 
-__all__ = ["Engine"]
+from shoal.errors import SourceError
+
+__all__ = ["Engine", "changed"]
 
 
 class Engine(Protocol):
@@ -36,6 +38,19 @@ class Engine(Protocol):
         """
         ...
 
+    def orders(self, name: str) -> bool:
+        """Whether it can put the rows in the order of a column: see `in_order`."""
+        ...
+
+    def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
+        """All rows of some columns, in parts, ordered by the first column.
+
+        Numbers and dates ascend, and texts by the code points of their characters; rows without a
+        value may be anywhere. An engine that cannot order more than fits into memory orders about
+        `at_once` rows at a time.
+        """
+        ...
+
     def rows(self) -> int:
         """The number of rows."""
         ...
@@ -47,3 +62,11 @@ class Engine(Protocol):
     def head(self, rows: int) -> pl.DataFrame:
         """Some of the rows, at most that many."""
         ...
+
+
+def changed(name: str) -> SourceError:
+    """What to raise if an engine gave two answers that do not go together."""
+    return SourceError(
+        f"the rows of {name} changed while they were counted",
+        "count a copy, or when nobody writes",
+    )

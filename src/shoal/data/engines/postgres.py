@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 
 import polars as pl
 
-from shoal.data.engines.sql import arrow_parts, arrow_types, grouped, quoted, rows_of
+from shoal.data.engines.sql import arrow_parts, arrow_types, grouped, ordered, quoted, rows_of
 from shoal.errors import ColumnError, ParameterError, listed
 
 __all__ = ["PostgresRows", "Snapshot"]
@@ -99,6 +99,18 @@ class PostgresRows:
     def tally(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         exact = [self._exact(name) for name in names]
         with self.snapshot.answer(grouped(exact, rows_of(self.query))) as reader:
+            yield from arrow_parts(reader, names)
+
+    def orders(self, name: str) -> bool:
+        return True
+
+    def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
+        first = quoted(names[0])
+        if self.types.schema[names[0]] == pl.String:
+            # By their bytes in an encoding that has the order of code points.
+            first = f"convert_to(CAST({first} AS text), 'UTF8')"
+        exact = [self._exact(name) for name in names]
+        with self.snapshot.answer(ordered(exact, rows_of(self.query), first)) as reader:
             yield from arrow_parts(reader, names)
 
     def rows(self) -> int:

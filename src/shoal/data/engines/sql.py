@@ -13,7 +13,7 @@ import polars as pl
 from shoal.data.engines.engine import Engine
 from shoal.errors import ColumnError
 
-__all__ = ["DatabaseRows", "arrow_parts", "arrow_types", "grouped", "quoted", "rows_of"]
+__all__ = ["DatabaseRows", "arrow_parts", "arrow_types", "grouped", "ordered", "quoted", "rows_of"]
 
 _QUERY = re.compile(
     r"""(?: \s | \( | --.*\n | /\*(?s:.*?)\*/ )*  # before it, parentheses and comments
@@ -65,6 +65,12 @@ def grouped(columns: Iterable[str], rows: str) -> str:
     selected = [f"{column} AS {quoted(str(place))}" for place, column in enumerate(exact)]
     places = ", ".join(str(place) for place in range(1, len(exact) + 1))
     return f"SELECT {', '.join(selected)}, COUNT(*) AS amount FROM {rows} GROUP BY {places}"
+
+
+def ordered(columns: Iterable[str], rows: str, by: str) -> str:
+    """The query for all rows of some columns, given in SQL, and ordered by something."""
+    selected = [f"{column} AS {quoted(str(place))}" for place, column in enumerate(columns)]
+    return f"SELECT {', '.join(selected)} FROM {rows} ORDER BY {by}"
 
 
 def arrow_types(schema: Any) -> dict[str, pl.DataType]:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from shoal.data.engines.sql import grouped, quoted, rows_of
+from shoal.data.engines.sql import grouped, ordered, quoted, rows_of
 from shoal.data.kinds import Kind
 
 __all__ = ["SqliteRows"]
@@ -80,6 +80,15 @@ class SqliteRows:
         exact = [self._exact(name) for name in names]
         types = [self.types.schema[name] for name in names]
         yield from self._parts(grouped(exact, rows_of(self.query)), [*types, pl.Int64()])
+
+    def orders(self, name: str) -> bool:
+        # Texts are ordered by their bytes, which have the order of code points in UTF-8 alone.
+        return bool(self.connection.execute("PRAGMA encoding").fetchone() == ("UTF-8",))
+
+    def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
+        exact = [self._exact(name) for name in names]
+        types = [self.types.schema[name] for name in names]
+        yield from self._parts(ordered(exact, rows_of(self.query), exact[0]), types)
 
     def rows(self) -> int:
         return self._number_of(rows_of(self.query))
