@@ -24,7 +24,7 @@ import shoal
 from shoal.attack.coins import law
 from shoal.chance import Chance, Seeded
 from shoal.cli.app import app
-from shoal.data import sources
+from shoal.data import bounding
 from shoal.data.people import repeated
 from shoal.data.sources import Memory
 from shoal.data.tables import Table
@@ -211,7 +211,7 @@ def test_no_group_of_any_small_table_has_fewer_people_than_k_whatever_is_drawn(
 ) -> None:
     own = replace(method, unit="name")
     assert not not_by_people(own)
-    right = sources.chosen_rows
+    right = bounding.chosen_rows
     twins: dict[str, Any] = {
         "two rows of each": lambda codes, rows, chance: right(codes, rows + 1, chance),
         "all rows": lambda codes, rows, chance: np.ones(len(codes), dtype=np.bool_),
@@ -220,7 +220,7 @@ def test_no_group_of_any_small_table_has_fewer_people_than_k_whatever_is_drawn(
         ),
     }
     for name, twin in twins.items():
-        monkeypatch.setattr(sources, "chosen_rows", twin)
+        monkeypatch.setattr(bounding, "chosen_rows", twin)
         assert not_by_people(own), name
 
 
@@ -231,7 +231,7 @@ def test_which_row_is_drawn_is_uniform_and_independent_between_people() -> None:
     def kept(chance: Chance, order: Sequence[int] = range(5)) -> tuple[tuple[int, int], ...]:
         rows = list(order)
         once = np.ones(5, dtype=np.int64)
-        taken = sources.bounded_rows(people[rows], [values[rows]], once, 1, chance) > 0
+        taken = bounding.bounded_rows(people[rows], [values[rows]], once, 1, chance) > 0
         return tuple(
             sorted(zip(people[rows][taken].tolist(), values[rows][taken].tolist(), strict=True))
         )
@@ -252,9 +252,9 @@ def test_equal_rows_are_drawn_together_or_one_by_one() -> None:
     count = np.array([3, 1, 2, 5, 4])
     each = np.repeat(np.arange(5), count)
     for rows, seed in product((1, 2, 4), range(20)):
-        together = sources.bounded_rows(people, [values], count, rows, Seeded(seed))
+        together = bounding.bounded_rows(people, [values], count, rows, Seeded(seed))
         once = np.ones(len(each), dtype=np.int64)
-        alone = sources.bounded_rows(people[each], [values[each]], once, rows, Seeded(seed))
+        alone = bounding.bounded_rows(people[each], [values[each]], once, rows, Seeded(seed))
         assert together.tolist() == np.bincount(each, alone, 5).tolist()
         assert np.bincount(people, together).tolist() == [min(rows, n) for n in (4, 2, 9)]
 

@@ -20,9 +20,9 @@ import shoal
 from shoal import SafePub
 from shoal.attack.coins import law
 from shoal.chance import Seeded
+from shoal.data.bounding import chosen_rows
 from shoal.data.hierarchy import Hierarchy, derive, intervals
 from shoal.data.kinds import Kind
-from shoal.data.sources import chosen_rows
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError, Stopped
 from shoal.methods.method import begin

@@ -26,7 +26,7 @@ import shoal
 from shoal.attack.coins import ONE, ZERO, Enumerated, Interval, exp, law, probabilistic, standard
 from shoal.chance import Chance
 from shoal.counts import Counts
-from shoal.data import sources
+from shoal.data import bounding
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.schema import Schema
 from shoal.data.tables import Table
@@ -162,7 +162,7 @@ def noised(total: int, parameters: SampleSize, more: Sequence[int] = ()) -> type
     return type("Noised", (Enumerated,), {"discrete_laplace": discrete_laplace})
 
 
-CHOSEN_ROWS = sources.chosen_rows
+CHOSEN_ROWS = bounding.chosen_rows
 SELECT, WALK = search.select, search.walk
 
 
@@ -341,7 +341,7 @@ def searches(method: SafePub, world: World, databases: Sequence[Database]) -> In
 
 @pytest.fixture(autouse=True)
 def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    for room, name in ((search, "select"), (search, "walk"), (sources, "chosen_rows")):
+    for room, name in ((search, "select"), (search, "walk"), (bounding, "chosen_rows")):
         monkeypatch.setattr(room, name, Remembered(getattr(room, name)))
 
 

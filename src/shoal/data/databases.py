@@ -8,10 +8,11 @@ from pathlib import Path
 
 from shoal.data.disk import reading
 from shoal.data.distant import Distant
-from shoal.data.engines.engine import Engine
-from shoal.data.engines.sql import quoted, rows_of
+from shoal.data.engines.failures import failure
+from shoal.data.engines.interruptible import Interruptible
+from shoal.data.engines.sql import DatabaseRows
 from shoal.data.names import require_names
-from shoal.errors import ColumnError, ParameterError, ShoalError, SourceError, listed
+from shoal.errors import ColumnError, ParameterError, ShoalError, listed
 
 __all__ = ["database", "is_database"]
 
@@ -37,15 +38,16 @@ def database(place: str, query: str | None, columns: Sequence[str] | None = None
             f"{_shown(place)} is a database, and may have several tables",
             "name a table in `query`, or give a query such as 'SELECT age, sex FROM visits'",
         )
-    every = Distant(_engine(place, query))
+    rows = _engine(place, query)
+    every = Distant(Interruptible(rows))
     require_names(every.names)
     if columns is None:
         return every
     unknown = [name for name in columns if name not in every.names]
     if unknown:
         raise ColumnError(f"no column {listed(unknown)}", every.describe())
-    wanted = ", ".join(quoted(name) for name in every.names if name in set(columns))
-    return Distant(_engine(place, f"SELECT {wanted} FROM {rows_of(query)}"))
+    wanted = [name for name in every.names if name in set(columns)]
+    return Distant(Interruptible(rows.only(wanted)))
 
 
 def _file_of(place: str) -> str | None:
@@ -63,7 +65,7 @@ def _file_of(place: str) -> str | None:
     return "duckdb" if head[_DUCK] == b"DUCK" else None
 
 
-def _engine(place: str, query: str) -> Engine:
+def _engine(place: str, query: str) -> DatabaseRows:
     try:
         return _connected(place, query)
     except ImportError as error:
@@ -75,27 +77,23 @@ def _engine(place: str, query: str) -> Engine:
         raise
     except Exception as error:
         # Its text may have what is secret.
-        raise SourceError(
-            f"{_shown(place)} cannot be opened, or the query not run ({type(error).__name__})",
-            "see whether it can be reached and read, and whether the query runs there",
-        ) from None
+        what = f"{_shown(place)} cannot be opened, or the query not run"
+        raise failure(what, error) from None
 
 
-def _connected(place: str, query: str) -> Engine:
+def _connected(place: str, query: str) -> DatabaseRows:
     if place.startswith(_POSTGRES):
-        import adbc_driver_postgresql  # noqa: F401  before anything else is done
+        from shoal.data.engines.postgres import PostgresRows, Snapshot
 
-        from shoal.data.engines.postgres import PostgresRows
-
-        return PostgresRows(place, query)
+        return PostgresRows(Snapshot(place), query)
     reading(Path(place))
     if _file_of(place) == "sqlite":
-        from shoal.data.engines.sqlite import SqliteRows
+        from shoal.data.engines.sqlite import SqliteFile, SqliteRows
 
-        return SqliteRows(Path(place), query)
-    from shoal.data.engines.duck import Duck
+        return SqliteRows(SqliteFile(Path(place)), query)
+    from shoal.data.engines.duck import DuckFile
 
-    return Duck.file(place, query)
+    return DuckFile(place).rows(query)
 
 
 def _shown(place: str) -> str:

@@ -21,6 +21,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 from math import isfinite
 from mmap import mmap
 from pathlib import Path
@@ -30,6 +31,7 @@ from shoal.errors import FileError, ParameterError
 
 __all__ = [
     "GUESSES",
+    "Stamps",
     "encodings",
     "finite",
     "guarding",
@@ -166,6 +168,29 @@ def reading(*paths: Place) -> None:
     noted = _read.get()
     if noted is not None:
         noted += paths
+
+
+@dataclass(frozen=True)
+class Stamps:
+    """Files as they were at some time, to see later whether they still are."""
+
+    noted: Mapping[Path, tuple[int, ...] | None]
+
+    @classmethod
+    def of(cls, files: Iterable[Path]) -> "Stamps":
+        return cls({file: _stamp(file) for file in files})
+
+    def changed(self) -> list[Path]:
+        """The files that were written, replaced or removed since."""
+        return [file for file, stamp in self.noted.items() if _stamp(file) != stamp]
+
+
+def _stamp(file: Path) -> tuple[int, ...] | None:
+    try:
+        found = file.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def same(one: Place, other: Place) -> bool:

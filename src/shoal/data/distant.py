@@ -1,8 +1,8 @@
 """`Distant`: a source of rows that are not in memory.
 
 Its engine does one thing at the size of the data: it counts the distinct rows of some columns. They
-are asked for once, for all columns of a release together, and kept. Uses `tallies` and `engines`;
-`tables` uses it.
+are asked for once, for all columns of a release together, and kept. Where the rows of people do not
+fit into memory, they are bounded `in_turn`. Uses `tallies` and `engines`; `tables` uses it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,9 +16,12 @@ import polars as pl
 
 from shoal.chance import Chance
 from shoal.counts import Counts
-from shoal.data import frames
+from shoal.data import frames, free_memory
+from shoal.data.disk import Stamps
 from shoal.data.engines.engine import Engine, changed
+from shoal.data.engines.failures import failure
 from shoal.data.engines.streaming import Streamed
+from shoal.data.in_turn import KeptRows, drawable, in_order, is_known
 from shoal.data.kinds import Key, Kind
 from shoal.data.sources import (
     Keep,
@@ -31,13 +34,16 @@ from shoal.data.sources import (
     known_values,
 )
 from shoal.data.tallies import Tallied
-from shoal.errors import ColumnError, ShoalError, SourceError
+from shoal.errors import ColumnError, ShoalError
 from shoal.zones import OWNER_ONLY
 
 __all__ = ["Distant"]
 
 _LOOKED_AT = 10_000
 """Rows by which an error decides whether names of columns may be shown."""
+_ROW = 80
+_VALUE = 16
+"""Bytes of memory that a row takes, and each value in it: measured, docs/larger-data.md."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +53,12 @@ class Distant:
     engine: Engine
     released: tuple[str, ...] = ()
     """The columns that are counted together."""
+    files: Stamps | None = None
+    """The files that the rows are in, which must not change while they are counted."""
+    memory: int | None = None
+    """Bytes that the rows of people may take; half of what is free unless given."""
     _tallies: list[Tallied] = field(default_factory=list, repr=False)
+    _known: dict[Reading, tuple[int, int]] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         return f"<{OWNER_ONLY}{len(self.names)} columns in {self.engine.name}>"
@@ -114,40 +125,127 @@ class Distant:
         return self._tallied([column.name for column in columns]).values(columns)
 
     def known(self, column: Reading) -> tuple[int, int]:
+        if column not in self._known:
+            self._known[column] = self._counted_values(column)
+        return self._known[column]
+
+    def _counted_values(self, column: Reading) -> tuple[int, int]:
         name = column.name
         held = name in self.released or any(tally.has([name]) for tally in self._tallies)
         if held or not self._is_own_key(column):
             return known_values(self, column)
         # There may be as many values as people: they come in parts, of which none is kept.
+        if self._too_many([name]) and self.engine.orders(name):
+            return self._counted_in_order(name)
         rows = values = 0
         with self._asking():
             for part in self.engine.tally([name]):
                 texts, count = part.get_columns()
-                is_known = texts.is_not_null() & (texts.cast(pl.String) != "")
-                rows += int(count.filter(is_known).sum())
-                values += int(is_known.sum())
+                known = is_known(texts)
+                rows += int(count.filter(known).sum())
+                values += int(known.sum())
+        return rows, values
+
+    def _counted_in_order(self, name: str) -> tuple[int, int]:
+        seen = rows = values = 0
+        last: list[pl.Series] = []
+        for part in self._in_order([name]):
+            column = part.to_series()
+            known = column.filter(is_known(column))
+            with_last = pl.concat([*last, known])
+            if not in_order(with_last):
+                raise changed(self.engine.name)
+            seen += len(column)
+            rows += len(known)
+            values += with_last.n_unique() - sum(map(len, last))
+            last = [with_last.tail(1)]
+        if seen != self.rows:
+            raise changed(self.engine.name)
         return rows, values
 
     def count(self, columns: Sequence[Recoded]) -> Counts:
         return self._tallied([recoded.column.name for recoded in columns]).count(columns)
 
+    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
+        names = _names([unit, *columns])
+        if not self._too_many(names):
+            self._tallied(names)
+        elif not self._is_own_key(unit) or not self.engine.orders(unit.name):
+            free_memory.require(
+                self.rows * _bytes(names),
+                f"bounding the people of column {unit.name!r}, whom {self.engine.name} cannot put "
+                "into order,",
+                "let the column hold texts or integers, and be read as such, or use a larger "
+                "machine",
+            )
+            self._tallied(names)
+
     def bounded(
         self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
     ) -> Tallied:
-        names = [column.name for column in (unit, *columns)]
-        return self._tallied(names).bounded(unit, columns, rows, chance)
+        self.prepare(unit, columns)
+        names = _names([unit, *columns])
+        for tally in self._tallies:
+            if tally.has(names):
+                return tally.bounded(unit, columns, rows, chance)
+        kept = KeptRows(columns, self.values(columns), self.types)
+        seen = 0
+        at_once = self._at_once(names)
+        for part in drawable(self._in_order(names), rows, at_once, changed(self.engine.name)):
+            try:
+                kept.draw(part, rows, chance)
+            except KeyError:
+                # A value that was not there before.
+                raise changed(self.engine.name) from None
+            seen += part.height
+        if seen != self.rows:
+            raise changed(self.engine.name)
+        return kept.tally()
+
+    def _in_order(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """All rows, ordered by the first column: see `Engine.in_order`."""
+        # Texts take four bytes then, except those of people, who are not few.
+        categories = [pl.Categorical(pl.Categories.random()) for _ in names[1:]]
+        with self._asking():
+            for part in self.engine.in_order(names, self._at_once(names)):
+                first, *others = part.get_columns()
+                for place, (column, held) in enumerate(zip(others, categories, strict=True)):
+                    if column.dtype == pl.String:
+                        others[place] = column.cast(held)
+                yield pl.DataFrame([first, *others])
+
+    def _too_many(self, names: Sequence[str]) -> bool:
+        """Whether the distinct rows of some columns, of which one names people, may not fit."""
+        is_held = any(tally.has(names) for tally in self._tallies)
+        return not is_held and self.rows > self._at_once(names)
+
+    def _at_once(self, names: Sequence[str]) -> int:
+        """How many rows may be held at a time."""
+        memory = self.memory
+        if memory is None:
+            memory = free_memory.available() // 2
+        return max(1, memory // _bytes(names))
 
     def write_back(
         self,
         columns: Sequence[Rewritten],
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
-    ) -> Any:
+    ) -> frames.RowsWithCounts:
         names = [written.column.column.name for written in columns]
         return self._tallied(names).write_back(columns, keep, suppressed)
 
     def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> Any:
         return self.types.make(columns, kinds)
+
+    def ordered(self, names: Sequence[str]) -> pl.DataFrame | None:
+        """All rows in their own order, of some columns; None if they have none."""
+        if not isinstance(self.engine, Streamed):
+            return None
+        for name in names:
+            self._require_comparable(name)
+        with self._asking():
+            return self.engine.all_rows(names)
 
     def _tallied(self, names: Sequence[str]) -> Tallied:
         """A tally that has these columns: one that is kept, or else a new one."""
@@ -206,17 +304,30 @@ class Distant:
     def _asking(self) -> Iterator[None]:
         """What goes wrong in an engine is told without its message, which may have a cell's value.
 
-        Nothing has been drawn yet: engines are asked before that.
+        Unless people are bounded in turn, nothing has been drawn yet.
         """
         try:
             yield
         except (ShoalError, MemoryError):
             raise
         except (Exception, pl.exceptions.PanicException) as error:
-            raise SourceError(
-                f"{self.engine.name} could not count its rows ({type(error).__name__})",
-                "see whether it can be reached and read, and run the same count there",
-            ) from None
+            self._require_unchanged()
+            raise failure(f"{self.engine.name} could not count its rows", error) from None
+        self._require_unchanged()
+
+    def _require_unchanged(self) -> None:
+        others = self.files.changed() if self.files is not None else []
+        if others:
+            raise changed(str(others[0])) from None
+
+
+def _names(columns: Sequence[Reading]) -> list[str]:
+    return [column.name for column in columns]
+
+
+def _bytes(names: Sequence[str]) -> int:
+    """What a row of some columns takes while it is counted, coded and ordered."""
+    return _ROW + _VALUE * len(names)
 
 
 def _engine_of(frame: Any) -> Engine:

@@ -1,10 +1,9 @@
 """Reading and writing tables: CSV, Parquet and Arrow files, one or many; reading from databases.
 
-Uses `tables`, `csv_files`, `parquet`, `spreadsheets`, `databases`, `disk` and `free_memory`; the
-doors and `release` use it. An empty text is a missing value, quoted or not.
+Uses `tables`, `csv_files`, `parquet`, `spreadsheets`, `databases` and `disk`; the doors and
+`release` use it. An empty text is a missing value, quoted or not.
 """
 
-import io
 import mmap
 import os
 import re
@@ -15,9 +14,10 @@ from pathlib import Path
 from typing import IO, Any, Literal, TypeVar, cast
 
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from shoal.arguments import typed
-from shoal.data import free_memory, spreadsheets
+from shoal.data import spreadsheets
 from shoal.data.csv_files import (
     HEAD,
     CsvFile,
@@ -27,9 +27,11 @@ from shoal.data.csv_files import (
     write_csv,
 )
 from shoal.data.databases import database, is_database
-from shoal.data.disk import reading, replacing, unreadable
-from shoal.data.engines import EngineName
-from shoal.data.frames import RowsWithCounts
+from shoal.data.disk import Stamps, reading, replacing, unreadable
+from shoal.data.distant import Distant
+from shoal.data.engines import CATALOGUE, CONNECT, EngineName
+from shoal.data.engines.streaming import Streamed
+from shoal.data.frames import CodedRows, RowsWithCounts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.parquet import CELL, unpacked_size
@@ -42,8 +44,8 @@ __all__ = [
     "FORMATS",
     "Format",
     "formulas",
+    "in_parts",
     "read",
-    "require_room",
     "restored",
     "serialise",
     "write",
@@ -62,6 +64,8 @@ FORMATS: Mapping[str, Format] = {
 }
 """How a file's name ends, and what it then is."""
 
+# Rows that are repeated at a time. They are read at a time too, by most readers.
+_ROW_GROUP = 1 << 18
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
 _ARROW_STREAM = b"\xff\xff\xff\xff"
 _FOREIGN = {
@@ -92,13 +96,15 @@ def read(  # noqa: PLR0913  keyword options
     neutralised: bool = False,
     engine: EngineName | None = None,
     query: str | None = None,
+    master: str | None = None,
 ) -> Table:
     """A `Table` from CSV, Parquet or Arrow files, or from a database.
 
     `path` is a file, a folder of files, a pattern such as "visits/*.parquet", or a database: an
     SQLite or DuckDB file, or a URL such as postgresql://host/name, of which `query` names a table
     or gives a query. `engine` is "memory", "stream" (the rows are counted where they are, in
-    streams) or "spark"; by default, files are streamed that do not fit into memory.
+    streams) or "spark"; by default, files are streamed that do not fit into memory. `master` is
+    where Spark runs, such as "local[2]" or "spark://host:7077", unless a session is active.
 
     `separator`, `quote` ("" if nothing is quoted) and `encoding` are for CSV files, and found out
     if not given. With `columns`, only these are read. `neutralised` undoes what `neutralise` of
@@ -107,13 +113,19 @@ def read(  # noqa: PLR0913  keyword options
     wanted = None if columns is None else list(columns)
     if neutralised and wanted is not None:
         raise ParameterError("a neutralised file is read whole", "leave out the columns to read")
-    if query is not None or is_database(os.fspath(path)):
-        rows: Any = _of_database(os.fspath(path), query, wanted, engine)
+    if neutralised and engine not in (None, "memory"):
+        raise ParameterError("a neutralised file is read into memory", "leave out the engine")
+    place = os.fspath(path)
+    options = CsvOptions(separator, quote, encoding)
+    if _is_spark(place, engine, master):
+        rows: Any = _of_spark(place, query, wanted, options, master)
+    elif query is not None or is_database(place):
+        rows = _of_database(place, query, wanted, engine)
     else:
-        options = CsvOptions(separator, quote, encoding)
-        rows = _Files(Path(path), options, wanted).rows("memory" if neutralised else engine)
+        files = _Files(Path(path), options, wanted)
+        rows = restored(files.frame()) if neutralised else files.rows(engine)
     return table(
-        restored(rows) if neutralised else rows,
+        rows,
         quasi=quasi,
         sensitive=sensitive,
         identifying=identifying,
@@ -163,21 +175,49 @@ def serialise(frame: Any, file: IO[bytes], format: Format, *, neutralise: bool =
             f"format {format!r} has no cells that a spreadsheet would run",
             "`neutralise` is for 'csv'",
         )
-    count = None
-    if isinstance(frame, RowsWithCounts):
-        count = frame.count if format == "csv" else None
-        frame = frame.frame if format == "csv" else frame.repeated()
-    data = _as_polars(frame)
+    rows = frame if isinstance(frame, RowsWithCounts) else None
+    data = _as_polars(frame if rows is None else rows.frame)
+    count = None if rows is None else rows.count
     if format == "csv":
         write_csv(spreadsheets.neutralised(data) if neutralise else data, file, count)
-    elif format == "parquet":
-        try:
+        return
+    try:
+        if count is not None:
+            _write_repeated(RowsWithCounts(data, count), file, format)
+        elif format == "parquet":
             data.write_parquet(file)
-        except pl.exceptions.ComputeError:
-            # What Polars makes of the system's error; of other formats it comes unchanged.
-            raise FileError("the Parquet file cannot be written", "is the disk full?") from None
+        else:
+            data.write_ipc(file)
+    except pl.exceptions.ComputeError:
+        # What Polars makes of the system's error, for Parquet; for Arrow it comes unchanged.
+        raise FileError("the Parquet file cannot be written", "is the disk full?") from None
+
+
+def _write_repeated(rows: RowsWithCounts, file: IO[bytes], format: Format) -> None:
+    """Write rows as often as each is there, some at a time."""
+
+    def repeated(*_: object) -> Iterator[pl.DataFrame]:
+        for part in rows.parts(_ROW_GROUP):
+            yield part.repeated()
+
+    lazy = register_io_source(repeated, schema=rows.frame.schema)
+    if format == "parquet":
+        lazy.sink_parquet(file, row_group_size=_ROW_GROUP, engine="streaming")
     else:
-        data.write_ipc(file)
+        lazy.sink_ipc(file, record_batch_size=_ROW_GROUP, engine="streaming")
+
+
+def in_parts(frame: Any, rows: int) -> Iterator[Any]:
+    """A dataframe (or `RowsWithCounts`) in parts of that many rows, all of the same types.
+
+    Without rows there is one part, which has none.
+    """
+    if isinstance(frame, RowsWithCounts):
+        yield from RowsWithCounts(_as_polars(frame.frame), frame.count).parts(rows)
+        return
+    data = _as_polars(frame)
+    for start in range(0, max(data.height, 1), rows):
+        yield data.slice(start, rows)
 
 
 def formulas(frame: Any) -> list[str]:
@@ -223,6 +263,42 @@ def _of_database(
     return database(place, query, columns)
 
 
+def _is_spark(place: str, engine: EngineName | None, master: str | None) -> bool:
+    """Whether Spark is to read a place."""
+    if engine == "spark" or place.startswith((CATALOGUE, CONNECT)):
+        return True
+    if master is not None:
+        raise ParameterError(
+            "is for Spark", "give engine 'spark' too", option="master", given=repr(master)
+        )
+    return False
+
+
+def _of_spark(
+    place: str,
+    query: str | None,
+    columns: list[str] | None,
+    options: CsvOptions,
+    master: str | None,
+) -> Any:
+    """A Spark DataFrame of files, or of a table or query, or of some of its columns."""
+    from shoal.data.engines import spark
+
+    if place.startswith((CATALOGUE, CONNECT)):
+        frame = spark.spark_table(place, query, master)
+    elif query is not None:
+        raise ParameterError(
+            f"{place} is files", f"`query` is for tables that Spark knows: read {CATALOGUE!r}"
+        )
+    else:
+        frame = spark.spark_files(place, options, master)
+    if columns is None:
+        return frame
+    wanted_names(Path(place), frame.columns, columns)
+    unwanted = [name for name in frame.columns if name not in columns]
+    return frame.drop(*unwanted)
+
+
 @dataclass(frozen=True)
 class _Files:
     """One file, or several that make one table: a folder of files, or a pattern."""
@@ -232,18 +308,29 @@ class _Files:
     columns: list[str] | None
 
     def rows(self, engine: EngineName | None) -> Any:
-        """A dataframe of all rows, or a lazy one."""
-        if engine == "spark":
-            return self._spark()
+        """A dataframe of all rows, or a source of them."""
         files = self._files()
         if engine == "stream":
             return self._streamed(files)
         try:
-            return _joined(files, [_frame(file, self.options, self.columns) for file in files])
+            return self._source(files[0]) if len(files) == 1 else self.frame()
         except TooLargeError:
             if engine == "memory":
                 raise
         return self._streamed(files)
+
+    def frame(self) -> pl.DataFrame:
+        """A dataframe of all rows."""
+        files = self._files()
+        return _joined(files, [_frame(file, self.options, self.columns) for file in files])
+
+    def _source(self, file: Path) -> Memory:
+        """The source of one file, which may be coded while it is read."""
+        head, size = _head(file)
+        if _form(file, head, self.options) is not None:
+            return Memory.of(_frame(file, self.options, self.columns))
+        rows = CsvFile(file, head, size, self.options).read_coded(self.columns)
+        return Memory(rows) if isinstance(rows, CodedRows) else Memory.of(rows)
 
     def _files(self) -> list[Path]:
         if self.path.is_dir():
@@ -258,18 +345,11 @@ class _Files:
             raise FileError(f"{self.path} has no files", "give a file, or a folder of files")
         return files
 
-    def _streamed(self, files: list[Path]) -> pl.LazyFrame:
-        return _joined(files, [_lazy(file, self.options, self.columns) for file in files])
-
-    def _spark(self) -> Any:
-        from shoal.data.engines.spark import files_of
-
-        frame = files_of(str(self.path), self.options)
-        if self.columns is None:
-            return frame
-        wanted_names(self.path, frame.columns, self.columns)
-        unwanted = [name for name in frame.columns if name not in self.columns]
-        return frame.drop(*unwanted)
+    def _streamed(self, files: list[Path]) -> Distant:
+        # Before anything is looked at: all that is found out has to be about the same rows.
+        stamps = Stamps.of(files)
+        lazy = _joined(files, [_lazy(file, self.options, self.columns) for file in files])
+        return Distant(Streamed(lazy, str(self.path)), files=stamps)
 
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
@@ -409,24 +489,3 @@ def _require_unpacked(path: Path) -> None:
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
     ):
         require_to_read(path, unpacked_size(content) or 0)
-
-
-def require_room(content: bytes, form: str, what: str) -> None:
-    """Raise TooLargeError if a table in these bytes would not fit into memory.
-
-    FileError if that cannot be found out. Whoever wrote the bytes may have meant harm.
-    """
-    if form == "parquet":
-        unpacked = unpacked_size(content)
-        if unpacked is None:
-            raise FileError(f"{what} is not a readable Parquet file")
-        needed = unpacked
-    elif form == "arrow":
-        lazy = pl.scan_ipc(io.BytesIO(content))
-        rows = cast(int, lazy.select(pl.len()).collect().item())
-        needed = len(content) + rows * len(lazy.collect_schema()) * CELL
-    else:
-        header, _, rest = content.partition(b"\n")
-        cells = (rest.count(b"\n") + 1) * (header.count(b",") + 1)
-        needed = 2 * len(content) + cells * CELL
-    free_memory.require(needed, f"reading {what}", "use a larger machine")

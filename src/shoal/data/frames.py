@@ -1,7 +1,7 @@
 """What differs between Polars, pandas and Arrow dataframes: coding a column, and making one.
 
-Uses `kinds`; `sources` uses it. There is one Protocol and one class per library, each loaded where
-it is used. All of them give the same answers for the same data.
+Uses `kinds` and `free_memory`; `sources` uses it. There is one Protocol and one class per library,
+each loaded where it is used. All of them give the same answers for the same data.
 """
 
 import datetime as dt
@@ -18,10 +18,13 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from shoal.data import free_memory
 from shoal.data.kinds import Key, Kind
 from shoal.errors import ForkError
 
 __all__ = [
+    "CodedRows",
+    "CodedValues",
     "Library",
     "RowsWithCounts",
     "comparable",
@@ -40,6 +43,8 @@ CodedValues = tuple[Ints, list[object]]
 
 # Texts that are coded together where there are many rows: memory for four bytes each is small.
 _AT_ONCE = 1 << 20
+# Bytes of a value in memory.
+_CELL = 16
 # Places up to which a list of them costs nearly nothing.
 _FEW = 10_000
 _MISFITS = (ValueError, TypeError, OverflowError, KeyError, ArithmeticError)
@@ -62,8 +67,26 @@ class RowsWithCounts:
         """How many rows and columns the repeated rows have."""
         return int(self.count.sum()), int(self.frame.shape[1])
 
+    @classmethod
+    def of(cls, frame: Any) -> "RowsWithCounts":
+        """The rows of a dataframe, each once, unless it is given with counts already."""
+        if isinstance(frame, RowsWithCounts):
+            return frame
+        return cls(frame, np.ones(int(frame.shape[0]), dtype=np.int64))
+
+    def only(self, kept: npt.NDArray[np.bool_]) -> "RowsWithCounts":
+        """The different rows that are kept."""
+        frame = nw.from_native(self.frame, eager_only=True)
+        return RowsWithCounts(frame[np.flatnonzero(kept)].to_native(), self.count[kept])
+
     def repeated(self) -> Any:
-        """The dataframe with every row as often as it is there."""
+        """The dataframe with every row as often as it is there; TooLargeError if it cannot be."""
+        total, columns = self.shape
+        free_memory.require(
+            total * (8 + columns * _CELL),
+            f"a table of {total:,} single rows",
+            "use the different rows and their counts, which `Release.rows` has",
+        )
         frame = nw.from_native(self.frame, eager_only=True)
         own = library(frame)
         assert own is not None  # it was made by one of the three
@@ -72,6 +95,72 @@ class RowsWithCounts:
         for column in frame.iter_columns():
             repeated[column.name] = own.take(column.to_native(), rows)
         return own.frame(repeated)
+
+    def parts(self, rows: int) -> Iterator["RowsWithCounts"]:
+        """The same rows in parts, each of which has that many when repeated; the last may be short.
+
+        Without rows there is one part, which has none.
+        """
+        frame = nw.from_native(self.frame, eager_only=True)
+        ends = np.cumsum(self.count)
+        starts = ends - self.count
+        total = int(self.count.sum())
+        for start in range(0, max(total, 1), rows):
+            stop = min(start + rows, total)
+            first = int(np.searchsorted(ends, start, side="right"))
+            last = max(first, int(np.searchsorted(starts, stop, side="left")))
+            count = ends[first:last].clip(max=stop) - starts[first:last].clip(min=start)
+            yield RowsWithCounts(frame[first:last].to_native(), count)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """The rows of a file whose columns of few texts were coded while they were read.
+
+    The texts of such a column are sorted, a missing one (None) comes last, and all of them occur.
+    The other columns are in a Polars dataframe.
+    """
+
+    columns: tuple[str, ...]
+    coded: Mapping[str, CodedValues]
+    others: Any
+
+    def __len__(self) -> int:
+        for codes, _ in self.coded.values():
+            return len(codes)
+        return int(self.others.height)
+
+    def __getitem__(self, rows: Ints) -> "CodedRows":
+        """Some of the rows."""
+        coded = {}
+        for name, (codes, values) in self.coded.items():
+            taken = codes[rows]
+            occurs = np.bincount(taken, minlength=len(values)) > 0
+            moved_up = (np.cumsum(occurs) - 1).astype(codes.dtype)
+            left = [value for value, kept in zip(values, occurs, strict=True) if kept]
+            coded[name] = moved_up[taken], left
+        return CodedRows(self.columns, coded, self.others[rows])
+
+    def select(self, *names: str) -> "CodedRows":
+        """Some of the columns."""
+        coded = {name: self.coded[name] for name in names if name in self.coded}
+        others = [name for name in names if name not in coded]
+        return CodedRows(names, coded, self.others[others])
+
+    def column(self, name: str, rows: int | None = None) -> Any:
+        """A column as a Polars series, or its first rows."""
+        import polars as pl
+
+        if name not in self.coded:
+            return self.others[name][:rows]
+        codes, values = self.coded[name]
+        if rows == 0:
+            values = []
+        return _Polars().take(pl.Series(name, values, dtype=pl.String), codes[:rows])
+
+    def frame(self) -> Any:
+        """All of them as a Polars dataframe, in which the texts are texts again."""
+        return _Polars().frame({name: self.column(name) for name in self.columns})
 
 
 def require_threads() -> None:

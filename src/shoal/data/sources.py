@@ -4,7 +4,7 @@ The only work at the size of the data is done here, in three verbs: the distinct
 column, the `count` of distinct rows of some columns (after `bounded`, of a limited number of rows
 of each person), and `write_back`, which releases single records by a map from old values to new
 ones. Everything after that is small. `Memory` is the source of a dataframe; `distant` has the
-others. Uses `counts`, `chance` and `frames`; `Table` and the other sources use it.
+others. Uses `counts`, `bounding` and `frames`; `Table` and the other sources use it.
 """
 
 import os
@@ -19,15 +19,15 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts import Codes, Counts, group, last_of_runs, row_keys, smallest
+from shoal.counts import Codes, Counts, group, smallest
 from shoal.data import frames
+from shoal.data.bounding import bounded_rows
 from shoal.data.kinds import Key, Kind
 from shoal.data.names import like_a_record
 from shoal.errors import ColumnError, listed, plural
 from shoal.zones import OWNER_ONLY, owner_only
 
 __all__ = [
-    "DRAWN_TOGETHER",
     "Column",
     "Keep",
     "Laid",
@@ -37,8 +37,6 @@ __all__ = [
     "Rewritten",
     "Source",
     "Suppressed",
-    "bounded_rows",
-    "chosen_rows",
     "is_distant",
     "kinds_of",
     "known_values",
@@ -56,8 +54,6 @@ Laid = Mapping[str, tuple[Sequence[Key | None] | None, npt.NDArray[Any]]]
 
 Ints = npt.NDArray[np.int64]
 
-DRAWN_TOGETHER = 1 << 16
-"""People whose rows are drawn together: other numbers would make other draws of the same chance."""
 _LOOKED_AT = 10_000
 """Rows in which the name of a column is looked for, to see whether it is a value."""
 _SIDE_BY_SIDE = 20_000
@@ -148,6 +144,10 @@ class Source(Protocol):
         """The distinct rows of some columns, and how often each occurs."""
         ...
 
+    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
+        """Do what can fail before `bounded` draws anything."""
+        ...
+
     def bounded(
         self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
     ) -> "Source":
@@ -162,8 +162,8 @@ class Source(Protocol):
         columns: Sequence[Rewritten],
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
-    ) -> Any:
-        """The records with rewritten values, in a dataframe of the same library.
+    ) -> frames.RowsWithCounts:
+        """The records with rewritten values, equal ones once, in a dataframe of the same library.
 
         Their order depends on the values alone. `keep` looks at the columns that have a `star`.
         """
@@ -198,12 +198,12 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """The rows of a pandas, Polars or Arrow dataframe.
+    """The rows of a pandas, Polars or Arrow dataframe, or of a file.
 
-    A column is coded when it is first used, and only then.
+    A column is coded when it is first used, and only then, unless it was coded while it was read.
     """
 
-    frame: "nw.DataFrame[Any]"
+    held: "nw.DataFrame[Any] | frames.CodedRows"
     _coded: dict[Reading, Column] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
@@ -214,13 +214,24 @@ class Memory:
         """The source of a native dataframe, which is not copied; ColumnError if it is not one."""
         return cls(_wrapped(frame))
 
+    @cached_property
+    def frame(self) -> "nw.DataFrame[Any]":
+        """The dataframe; what was coded while it was read becomes one when it is asked for."""
+        if isinstance(self.held, frames.CodedRows):
+            return nw.from_native(self.held.frame(), eager_only=True)
+        return self.held
+
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self.frame.columns)
+        return tuple(self.held.columns)
 
     @property
     def rows(self) -> int:
-        return len(self.frame)
+        return len(self.held)
+
+    def selecting(self, names: Sequence[str]) -> "Memory":
+        """The source with some of the columns."""
+        return Memory(self.held.select(*names))
 
     def together(self, names: Sequence[str]) -> "Memory":
         return self
@@ -241,7 +252,7 @@ class Memory:
         return like_a_record(self.names, texts)
 
     def _first_texts(self, name: str) -> list[str]:
-        column = self.frame[name]
+        column = self._typed(name, _LOOKED_AT)
         if column.dtype != nw.String:
             return []
         first = column.head(_LOOKED_AT).to_list()
@@ -249,17 +260,22 @@ class Memory:
         return [value for value in first if isinstance(value, str)]
 
     def kind(self, name: str) -> Kind:
-        return frames.kind_of(self._library, self.frame.get_column(name))
+        if name in self._read:
+            return Kind.TEXT
+        return frames.kind_of(self._library, self._typed(name))
 
     def guessed(self, name: str) -> bool:
-        return frames.guessed(self._library, self.frame.get_column(name))
+        return name not in self._read and frames.guessed(self._library, self._typed(name))
 
     def decimal(self, name: str) -> bool:
-        return self.frame.get_column(name).dtype.is_decimal()
+        return self._typed(name).dtype.is_decimal()
 
     def distinct(self, name: str) -> int | None:
+        if name in self._read:
+            _, values = self._read[name]
+            return len(values)
         try:
-            return int(self.frame.get_column(name).n_unique())
+            return int(self._typed(name).n_unique())
         except Exception:
             # For lists and the like, every library raises a different error.
             return None
@@ -276,6 +292,10 @@ class Memory:
         if new:
             self._code(new)
         return [self._coded[column] for column in columns]
+
+    def runs(self, columns: Sequence[Reading]) -> tuple[list[Column], Ints]:
+        """The same, and how often each row is there: once."""
+        return self.columns(columns), np.ones(self.rows, dtype=np.int64)
 
     def known(self, column: Reading) -> tuple[int, int]:
         return known_values(self, column)
@@ -296,6 +316,9 @@ class Memory:
         cards = [recoded.card for recoded in columns]
         return group(names, self.recoded(columns), cards)
 
+    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
+        pass  # the rows are here
+
     def bounded(
         self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
     ) -> "Memory":
@@ -305,16 +328,17 @@ class Memory:
         kept = bounded_rows(people.codes, codes, once, rows, chance)
         if kept.all():
             return self
-        return Memory(self.frame[np.flatnonzero(kept)])
+        return Memory(self.held[np.flatnonzero(kept)])
 
     def write_back(
         self,
         columns: Sequence[Rewritten],
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
-    ) -> Any:
+    ) -> frames.RowsWithCounts:
         codes = self.recoded([written.column for written in columns])
-        return self.make(rewritten_rows(columns, codes, keep, suppressed), kinds_of(columns))
+        laid, count = rewritten_rows(columns, codes, keep, suppressed)
+        return frames.RowsWithCounts(self.make(laid, kinds_of(columns)), count)
 
     def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> Any:
         lengths = {len(codes) for _, codes in columns.values()}
@@ -333,7 +357,7 @@ class Memory:
             own = None
             kind = Kind.TEXT
             if name in self.names:
-                own = self.frame.get_column(name)
+                own = self._typed(name)
                 kind = kinds[name]
             occurs = np.bincount(codes, minlength=len(values)) > 0
             # Values that do not occur leave no trace, so the others move up.
@@ -344,19 +368,33 @@ class Memory:
 
     @cached_property
     def _library(self) -> frames.Library:
-        library = frames.library(self.frame)
+        frame = self.held
+        if isinstance(frame, frames.CodedRows):
+            frame = nw.from_native(frame.others, eager_only=True)
+        library = frames.library(frame)
         assert library is not None  # `of` takes no other dataframe
         return library
+
+    @property
+    def _read(self) -> Mapping[str, frames.CodedValues]:
+        """The columns that were coded while they were read."""
+        return self.held.coded if isinstance(self.held, frames.CodedRows) else {}
+
+    def _typed(self, name: str, rows: int = 0) -> "nw.Series[Any]":
+        """A column; of one that was coded while it was read, the first rows."""
+        if not isinstance(self.held, frames.CodedRows):
+            return self.held.get_column(name)
+        series = self.held.column(name, rows if name in self._read else None)
+        return nw.from_native(series, series_only=True)
 
     def _code(self, columns: Sequence[Reading]) -> None:
         """Code columns side by side, since the libraries free Python's lock."""
         together = {}
         for reading in columns:
             # Texts of integers are coded faster as integers.
-            if reading.kind is not Kind.INTEGER:
-                series = self.frame.get_column(reading.name)
-                together[reading.name] = series.to_native()
-        ahead = self._library.together(together)
+            if reading.kind is not Kind.INTEGER and reading.name not in self._read:
+                together[reading.name] = self._typed(reading.name).to_native()
+        ahead = {**self._read, **self._library.together(together)}
 
         def code(column: Reading) -> None:
             if column.name in ahead:
@@ -365,7 +403,8 @@ class Memory:
                 codes, values = self._factorize(column)
             self._coded[column] = _column(column, codes, values)
 
-        if len(columns) > len(ahead) + 1 and self.rows >= _SIDE_BY_SIDE:
+        alone = sum(column.name not in ahead for column in columns)
+        if alone > 1 and self.rows >= _SIDE_BY_SIDE:
             with ThreadPoolExecutor(min(len(columns), os.cpu_count() or 1)) as threads:
                 list(threads.map(code, columns))
         else:
@@ -373,7 +412,7 @@ class Memory:
                 code(column)
 
     def _factorize(self, column: Reading) -> tuple[npt.NDArray[Any], list[object]]:
-        series = self.frame.get_column(column.name)
+        series = self._typed(column.name)
         if not frames.comparable(series):
             raise ColumnError(
                 f"column {column.name!r} is of type {series.dtype}, whose values have no order or "
@@ -402,7 +441,8 @@ def _column(column: Reading, codes: npt.NDArray[Any], values: list[object]) -> C
         ordered.append(None)
     narrow = smallest(max(len(ordered), 1))
     if ordered == keys:
-        return Column(column.name, column.kind, tuple(ordered), codes.astype(narrow))
+        same_order = codes.astype(narrow, copy=False)
+        return Column(column.name, column.kind, tuple(ordered), same_order)
     # Distinct values may share a key ("39", "039"): one look-up merges and orders them.
     place = {key: code for code, key in enumerate(ordered)}
     code_of = np.array([place[key] for key in keys], dtype=narrow)
@@ -416,10 +456,11 @@ def rewritten_rows(
     keep: Keep | None,
     suppressed: Suppressed,
     count: Ints | None = None,
-) -> Laid:
-    """The columns of records with rewritten values, in an order that the values alone decide.
+) -> tuple[Laid, Ints]:
+    """The columns of records with rewritten values, equal ones once, and how often each is there.
 
-    The records have these codes in the recoded columns; with `count`, each stands for that many.
+    Their order is one that the values alone decide. The records have these codes in the recoded
+    columns; with `count`, each stands for that many.
     """
     written = list(codes)
     stars = {place: c.star for place, c in enumerate(columns) if c.star is not None}
@@ -439,45 +480,14 @@ def rewritten_rows(
     rows = group(names, written, cards, count)
     laid = {}
     for column, name, distinct in zip(columns, names, rows.codes, strict=True):
-        laid[name] = column.values, np.repeat(distinct, rows.count)
-    return laid
+        laid[name] = column.values, distinct
+    return laid, rows.count
 
 
 def kinds_of(columns: Sequence[Rewritten]) -> dict[str, Kind]:
     """The types of released columns, by their names."""
     readings = [written.column.column for written in columns]
     return {reading.name: reading.kind for reading in readings}
-
-
-def bounded_rows(
-    people: Codes, columns: Sequence[Codes], count: Ints, rows: int, chance: Chance
-) -> Ints:
-    """How often each row is kept if every person keeps at most `rows` of theirs.
-
-    Row i is one of `people[i]`, has the code `column[i]` in each of the columns, and occurs
-    `count[i]` times. Rows are drawn in the order of these codes, so that the same chance draws the
-    same rows whatever their order and wherever they are.
-    """
-    coded = [people, *columns]
-    cards = [int(codes.max(initial=0)) + 1 for codes in coded]
-    order = np.argsort(row_keys(coded, cards), kind="stable")
-    each = np.repeat(order, count[order])
-    kept = chosen_rows(people[each], rows, chance)
-    return np.bincount(each[kept], minlength=len(people))
-
-
-def chosen_rows(people: Codes, rows: int, chance: Chance) -> npt.NDArray[np.bool_]:
-    """Which rows are kept, at most `rows` of each person, where those of one are neighbours.
-
-    The choice is uniform, and independent between people.
-    """
-    sizes = np.diff(last_of_runs(people), prepend=-1)
-    # As many people at a time, so that a source whose rows come in parts can draw alike.
-    parts = [
-        chance.choices(sizes[start : start + DRAWN_TOGETHER], rows)
-        for start in range(0, len(sizes), DRAWN_TOGETHER)
-    ]
-    return np.concatenate([np.empty(0, dtype=np.bool_), *parts])
 
 
 def known_values(source: Source, column: Reading) -> tuple[int, int]:

@@ -12,11 +12,13 @@ from typing import Any, Literal, cast
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Codes, Counts, smallest
 from shoal.data import free_memory
+from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy.texts import ANY
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Key, Kind
@@ -40,6 +42,9 @@ from shoal.zones import OWNER_ONLY
 __all__ = ["Column", "Missing", "Role", "Table", "table"]
 
 Missing = Literal["category", "refuse"]
+
+_FETCHED_CELL = 32
+"""Bytes of a cell while rows are fetched: its code, and what becomes of it in a dataframe."""
 
 
 @typed
@@ -295,18 +300,27 @@ class Table:
                 recoded.append(self._recoded(name, levels.get(name)))
         return self.source.count(recoded)
 
+    def prepare(self, unit: str) -> None:
+        """Do what can fail before `bounded` draws anything."""
+        self.require_people(unit)
+        self.source.prepare(self._reading(unit), self._used)
+
     def bounded(self, unit: str, rows: int, chance: Chance) -> "Table":
         """The table with at most `rows` rows of each person, drawn uniformly and independently.
 
         Its columns keep their types, whatever the rows drawn would suggest.
         """
         self.require_people(unit)
-        columns = [self._reading(name) for name in self.released if name in self.roles]
-        source = self.source.bounded(self._reading(unit), columns, rows, chance)
+        source = self.source.bounded(self._reading(unit), self._used, rows, chance)
         if source is self.source:
             return self
         types = {name: self.kind(name) for name in self.names}
         return replace(self, source=source, types=types)
+
+    @property
+    def _used(self) -> list[Reading]:
+        """The columns that methods look at."""
+        return [self._reading(name) for name in self.released if name in self.roles]
 
     def write_back(
         self,
@@ -314,8 +328,8 @@ class Table:
         levels: Mapping[str, int],
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
-    ) -> Any:
-        """The records with the columns in `levels` generalised.
+    ) -> RowsWithCounts:
+        """The records with the columns in `levels` generalised, equal ones once.
 
         Their order depends on the released values alone. `keep` decides by the codes of these
         columns which records are kept; the others are dropped, or show '*'.
@@ -372,6 +386,41 @@ class Table:
 
     # Single records, which only a table in memory has
 
+    def in_memory(self, besides: Iterable[str] = (), *, in_order: bool = False) -> "Table":
+        """The table with its rows in memory, for work on single people; itself if they are there.
+
+        Rows that are elsewhere are fetched: all columns with a role but identifying ones, and those
+        `besides`. Rows of files and of Polars keep their order, others are in that of their values.
+        TooLargeError if they do not fit; ColumnError if they should be `in_order` and have none.
+        """
+        if isinstance(self.source, Memory):
+            return self
+        released = [name for name in self.released if name in self.roles]
+        names = list(dict.fromkeys([*released, *besides]))
+        kinds = {name: self.kind(name) for name in names}
+        free_memory.require(
+            self.rows * len(names) * _FETCHED_CELL,
+            f"fetching {self.rows:,} rows into memory, since this needs single records,",
+            "use fewer columns, a part of the table, or a larger machine",
+        )
+        ordered = getattr(self.source, "ordered", None)
+        frame = None if ordered is None else ordered(names)
+        if frame is None and in_order:
+            raise ColumnError(
+                "this needs the order of rows, and those of a database or a cluster have none",
+                "read the table, or a part of it, from a file",
+            )
+        if frame is None:
+            frame = self.write_back(names, {})
+        return Table(
+            Memory.of(frame),
+            {name: role for name, role in self.roles.items() if name in kinds},
+            {name: tree for name, tree in self.hierarchies.items() if name in kinds},
+            kinds,
+            self.missing,
+            self.rows_are_people,
+        )
+
     def records(self, names: Iterable[str]) -> list[Column]:
         """Coded columns in the order of the rows; ColumnError if the rows are not in memory.
 
@@ -385,6 +434,26 @@ class Table:
         wanted = list(names)
         self.look_at(wanted)
         return self._in_memory.columns([self._reading(name) for name in wanted])
+
+    def runs(self, names: Iterable[str]) -> tuple[list[Column], npt.NDArray[np.int64]]:
+        """Coded columns of the rows as they are held, and how often each row is there.
+
+        In memory each is there once. A table of `RowsWithCounts` has them in their order.
+
+        >>> import polars as pl
+        >>> rows = RowsWithCounts(pl.DataFrame({"age": [47, 31]}), np.array([2, 5]))
+        >>> [age], count = table(rows).runs(["age"])
+        >>> age.keys, age.codes.tolist(), count.tolist()
+        ((31, 47), [1, 0], [2, 5])
+        """
+        from shoal.data.tallies import Tallied
+
+        wanted = list(names)
+        self.look_at(wanted)
+        readings = [self._reading(name) for name in wanted]
+        if isinstance(self.source, Tallied):
+            return self.source.runs(readings)
+        return self._in_memory.runs(readings)
 
     @property
     def _in_memory(self) -> Memory:
@@ -402,7 +471,7 @@ class Table:
 
         It has no roles, types or hierarchies but those in `changes`.
         """
-        source = Memory(self.frame.select(*names))
+        source = self._in_memory.selecting(names)
         return Table(source, missing=self.missing, **changes)
 
     def with_roles(
@@ -507,6 +576,10 @@ def _source(frame: Any) -> Source:
     # By its type: looking at a property, such as the number of rows, may count them.
     if hasattr(type(frame), "write_back"):
         return cast(Source, frame)
+    if isinstance(frame, RowsWithCounts):
+        from shoal.data.tallies import Tallied
+
+        return Tallied.of_rows(frame)
     if not is_distant(frame):
         return Memory.of(frame)
     from shoal.data.distant import Distant

@@ -72,16 +72,22 @@ class Recipe:
         return cls(written.path, written.content, written.digest)
 
     @classmethod
-    def check(cls, path: str | os.PathLike[str]) -> CheckedRecipe:
+    def check(
+        cls,
+        path: str | os.PathLike[str],
+        engine: EngineName | None = None,
+        master: str | None = None,
+    ) -> CheckedRecipe:
         """As `load`, with its table, after a look at all it names: hierarchies, method, source.
 
-        Nothing is released.
+        Nothing is released. `engine` counts the rows, and `master` is where Spark runs, instead of
+        those that the recipe names.
         """
         written = read(Path(path))
         wrong = list(written.wrong)
         if written.content is None:
             raise mistakes(written.path, wrong)
-        recipe = cls(written.path, written.content, written.digest)
+        recipe = cls(written.path, written.content, written.digest).counted_by(engine, master)
         table = _Examination(recipe, wrong).table()
         if table is None or wrong:
             raise mistakes(written.path, wrong)
@@ -94,11 +100,18 @@ class Recipe:
         """The file that is read."""
         return self.path.parent / self.content.source.path
 
-    def counted_by(self, engine: EngineName | None) -> "Recipe":
-        """The same recipe, whose source is counted by another engine if one is given."""
-        if engine is None:
-            return self
-        source = self.content.source.model_copy(update={"engine": engine})
+    def reads(self, place: str | os.PathLike[str]) -> bool:
+        """Whether a file, a folder or a database is the one that is read."""
+        own = self.content.source.path
+        if "://" in own:
+            return os.fspath(place) == own
+        return os.path.realpath(place) == os.path.realpath(self.source)
+
+    def counted_by(self, engine: EngineName | None, master: str | None = None) -> "Recipe":
+        """The same recipe, whose source is counted by another engine or elsewhere, if given."""
+        given = {"engine": engine, "master": master}
+        changed = {name: value for name, value in given.items() if value is not None}
+        source = self.content.source.model_copy(update=changed)
         content = self.content.model_copy(update={"source": source})
         return Recipe(self.path, content, self.digest)
 
@@ -211,7 +224,7 @@ class Recipe:
             trees = {name: tree for name, tree in trees.items() if name in wanted}
         own: dict[str, Any] = {}
         if path == self.source:
-            own = {"engine": source.engine, "query": source.query}
+            own = {"engine": source.engine, "query": source.query, "master": source.master}
         return read(
             # A URL would not survive as a path.
             source.path if own and "://" in source.path else path,
@@ -365,18 +378,21 @@ class Recipe:
         progress: "Progress | None" = None,
         override: str | None = None,
         neutralise: bool = False,
+        rows_per_file: int | None = None,
     ) -> "Release":
         """Release the table as the recipe says, and write it into a directory, if one is given.
 
         It is entered in the ledger, or in the one that the recipe names, if there is any. If that
-        has a γ which is not kept, `override` says why it is released anyway. `neutralise` is
-        as if the recipe said it.
+        has a γ which is not kept, `override` says why it is released anyway. `neutralise` and
+        `rows_per_file` are as if the recipe said them.
         """
         self.promise(table)
         method = self.method()
-        neutralise = neutralise or self.content.output.neutralise
+        output = self.content.output
+        neutralise = neutralise or output.neutralise
+        rows_per_file = rows_per_file if rows_per_file is not None else output.rows_per_file
         if directory is not None:  # before anything is spent
-            self.require_place(directory, neutralise=neutralise)
+            self.require_place(directory, neutralise=neutralise, rows_per_file=rows_per_file)
         if ledger is None and self.ledger is not None:
             from shoal.ledger import Ledger
 
@@ -386,7 +402,7 @@ class Recipe:
 
             destination = None
             if directory is not None:
-                destination = Destination(directory, self.format, neutralise)
+                destination = Destination(directory, self.format, neutralise, rows_per_file)
             return ledger.release(
                 method,
                 table,
@@ -399,7 +415,7 @@ class Recipe:
         result = method.release(table, progress=progress)
         result = result.with_certificate(replace(result.certificate, recipe=self.digest))
         if directory is not None:
-            result.write(directory, self.format, neutralise=neutralise)
+            result.write(directory, self.format, neutralise=neutralise, rows_per_file=rows_per_file)
         return result
 
     def earlier_beside(self, directory: str | os.PathLike[str]) -> list[Path]:
@@ -424,14 +440,19 @@ class Recipe:
         return earlier
 
     def require_place(
-        self, directory: str | os.PathLike[str], *, neutralise: bool = False
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        neutralise: bool = False,
+        rows_per_file: int | None = None,
     ) -> list[Path]:
         """The files of an earlier release in a directory.
 
         An error if this recipe's cannot be written there.
         """
-        from shoal.releases.release import require_place
+        from shoal.releases.release import require_place, require_rows_per_file
 
+        require_rows_per_file(rows_per_file)
         if neutralise and self.format != "csv":
             raise ParameterError(
                 f"the recipe's format is {self.format!r}, which has no cells to neutralise",

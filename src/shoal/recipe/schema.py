@@ -344,6 +344,7 @@ class SourceSection(Section):
     quote: str | None = None
     encoding: str | None = None
     engine: EngineName | None = None
+    master: str | None = None
     query: str | None = None
     types: dict[str, KindName] = {}
 
@@ -353,6 +354,7 @@ class OutputSection(Section):
 
     format: Literal["csv", "parquet", "arrow"] = "csv"
     neutralise: bool = False
+    rows_per_file: int | None = None
 
 
 class LedgerSection(Section):

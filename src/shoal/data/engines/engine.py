@@ -38,6 +38,19 @@ class Engine(Protocol):
         """
         ...
 
+    def orders(self, name: str) -> bool:
+        """Whether it can put the rows in the order of a column: see `in_order`."""
+        ...
+
+    def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
+        """All rows of some columns, in parts, ordered by the first column.
+
+        Numbers and dates ascend, and texts by the code points of their characters; rows without a
+        value may be anywhere. An engine that cannot order more than fits into memory orders about
+        `at_once` rows at a time.
+        """
+        ...
+
     def rows(self) -> int:
         """The number of rows."""
         ...

@@ -11,6 +11,8 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from shoal.errors import InternalError
+
 __all__ = ["OtherLazy"]
 
 
@@ -31,6 +33,12 @@ class OtherLazy:
         places = [self._place(name) for name in names]
         grouped = self._by_place.group_by(*places).agg(nw.len().alias("amount"))
         yield _collected(grouped.select(*places, "amount"))
+
+    def orders(self, name: str) -> bool:
+        return False  # nobody knows by what collation, and whether in parts
+
+    def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
+        raise InternalError("a lazy table was asked for an order")
 
     def rows(self) -> int:
         return int(_collected(self._by_place.select(nw.len())).item())

@@ -14,6 +14,8 @@ from shoal.data.engines.packing import LOOKED_AT, Packing
 
 __all__ = ["Streamed"]
 
+_LOOKED_AT = 1 << 17
+"""Values by which rows are parted into ranges: they decide about time, and about nothing else."""
 _COUNT = "count"
 
 
@@ -58,6 +60,50 @@ class Streamed:
         if without_key:
             raise changed(self.name)
 
+    def orders(self, name: str) -> bool:
+        return True
+
+    def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
+        """One pass for the range of values of the first column that each part has."""
+        first = self._column(names[0])
+        columns = [first.alias("0")]
+        for place, name in enumerate(names[1:], start=1):
+            column = self._column(name)
+            if self.types.schema[name] == pl.String:
+                column = column.cast(pl.Categorical(pl.Categories.random()))
+            columns.append(column.alias(str(place)))
+        for within in self._ranges(first, at_once):
+            part = self.lazy.filter(within).select(columns).sort("0")
+            yield part.collect(engine="streaming")
+
+    def _ranges(self, column: pl.Expr, at_once: int) -> Iterator[pl.Expr]:
+        """Conditions of which every row fulfils one, and about as many rows each.
+
+        They come in the order of the values.
+        """
+        some, rows = self._some(column)
+        parts = -(-rows // at_once)
+        places = [len(some) * part // parts for part in range(1, parts)]
+        above = pl.lit(True)
+        for cut in some.gather(places).unique(maintain_order=True):
+            yield above & (column <= cut)
+            above = column > cut
+        yield above | column.is_null()
+
+    def _some(self, column: pl.Expr) -> tuple[pl.Series, int]:
+        """Some values of a column in order, evenly from its rows, and the number of rows."""
+        parts = [self.lazy.select(column).head(0).collect().to_series()]
+        rows = 0
+        every = 1
+        values = self.lazy.select(column).collect_batches(engine="streaming", maintain_order=False)
+        for batch in values:
+            rows += batch.height
+            parts.append(batch.to_series().gather_every(every))
+            if sum(map(len, parts)) > _LOOKED_AT:
+                every *= 2
+                parts = [pl.concat(parts).gather_every(2)]
+        return pl.concat(parts).drop_nulls().sort(), rows
+
     def rows(self) -> int:
         return int(self.lazy.select(pl.len()).collect(engine="streaming").item())
 
@@ -67,6 +113,11 @@ class Streamed:
 
     def head(self, rows: int) -> pl.DataFrame:
         return self.lazy.head(rows).collect(engine="streaming")
+
+    def all_rows(self, names: Sequence[str]) -> pl.DataFrame:
+        """Some columns of all rows, in their order."""
+        chosen = self.lazy.select(self._column(name) for name in names)
+        return chosen.collect(engine="streaming")
 
     def _by_place(self, names: Sequence[str]) -> pl.LazyFrame:
         """Some columns, called by their places."""
