@@ -157,6 +157,12 @@ class Simulated:
         for path in sorted(self.folder.iterdir()):
             yield pl.read_parquet(path).select(*names, "count")
 
+    def orders(self, name: str) -> bool:
+        return False
+
+    def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
+        raise NotImplementedError
+
     def rows(self) -> int:
         return int(pl.scan_parquet(self.folder).select(pl.col("count").sum()).collect().item())
 

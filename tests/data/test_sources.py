@@ -357,4 +357,6 @@ def test_rows_that_were_coded_while_they_were_read_are_released_as_texts() -> No
     coded, plain = coded_people()
     town = Recoded(Reading("town", Kind.TEXT), None, 3)
     written = [Rewritten(town, ["Bath", "York", None])]
-    assert coded.write_back(written).equals(plain.write_back(written))
+    own, other = coded.write_back(written), plain.write_back(written)
+    assert own.frame.equals(other.frame)
+    assert own.count.tolist() == other.count.tolist()

@@ -231,7 +231,7 @@ class Distant:
         columns: Sequence[Rewritten],
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
-    ) -> Any:
+    ) -> frames.RowsWithCounts:
         names = [written.column.column.name for written in columns]
         return self._tallied(names).write_back(columns, keep, suppressed)
 
