@@ -1,7 +1,8 @@
 """Tables in CSV files: how a file is written is found out, and then it is read, or written.
 
-Uses `disk`, `free_memory`, `names`, `runs` and `spreadsheets`; `files` uses it. What values are is
-never guessed: they stay the texts they are, and a column's declared type says how they compare.
+Uses `disk`, `frames`, `free_memory`, `names`, `runs` and `spreadsheets`; `files` uses it. What
+values are is never guessed: they stay the texts they are, and a column's declared type says how
+they compare.
 Separator, quotes and encoding are looked for in the beginning of the file unless they are given.
 """
 
@@ -396,11 +397,11 @@ class CsvFile:
         values = sample.select(pl.all().n_unique()).row(0)
         most = sample.height // _REPEATED
         few = [name for name, own in zip(dialect.names, values, strict=True) if own <= most]
-        # The texts of other columns will not be looked at.
-        unseen = len(few) < dialect.width
-        if unseen and not (_is_plain(self.path, dialect) and _line_with_nul(self.path) is None):
-            return []
-        return few
+        if not few or len(few) == dialect.width:
+            return few
+        # The texts of the other columns will not be looked at.
+        is_sound = _is_plain(self.path, dialect) and _line_with_nul(self.path) is None
+        return few if is_sound else []
 
     def _scattered_lines(self, dialect: _Dialect) -> bytes:
         """Some lines from places all over the file."""

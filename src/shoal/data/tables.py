@@ -460,7 +460,7 @@ class Table:
         if not isinstance(self.source, Memory):
             raise ColumnError(
                 "this needs single records, and the rows of this table are not in memory",
-                "fetch them with `Table.in_memory` first, if they fit",
+                "read the table, or a part of it, into memory first",
             )
         return self.source
 
