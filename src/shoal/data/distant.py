@@ -188,26 +188,31 @@ class Distant:
         for tally in self._tallies:
             if tally.has(names):
                 return tally.bounded(unit, columns, rows, chance)
-        kept = KeptRows(columns, self.values(columns))
+        kept = KeptRows(columns, self.values(columns), self.types)
         seen = 0
         at_once = self._at_once(names)
         for part in drawable(self._in_order(names), rows, at_once, changed(self.engine.name)):
-            once = pl.Series("count", [1], pl.Int64).new_from_index(0, part.height)
-            some = Tallied.gather(self.types, names, [part.with_columns(once)])
             try:
-                kept.add(some.bounded(unit, columns, rows, chance))
+                kept.draw(part, rows, chance)
             except KeyError:
                 # A value that was not there before.
                 raise changed(self.engine.name) from None
             seen += part.height
         if seen != self.rows:
             raise changed(self.engine.name)
-        return kept.tally(self.types)
+        return kept.tally()
 
     def _in_order(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         """All rows, ordered by the first column: see `Engine.in_order`."""
+        # Texts take four bytes then, except those of people, who are not few.
+        categories = [pl.Categorical(pl.Categories.random()) for _ in names[1:]]
         with self._asking():
-            yield from self.engine.in_order(names, self._at_once(names))
+            for part in self.engine.in_order(names, self._at_once(names)):
+                first, *others = part.get_columns()
+                for place, (column, held) in enumerate(zip(others, categories, strict=True)):
+                    if column.dtype == pl.String:
+                        others[place] = column.cast(held)
+                yield pl.DataFrame([first, *others])
 
     def _too_many(self, names: Sequence[str]) -> bool:
         """Whether the distinct rows of some columns, of which one names people, may not fit."""
@@ -226,7 +231,7 @@ class Distant:
         columns: Sequence[Rewritten],
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
-    ) -> Any:
+    ) -> frames.RowsWithCounts:
         names = [written.column.column.name for written in columns]
         return self._tallied(names).write_back(columns, keep, suppressed)
 
@@ -317,7 +322,7 @@ class Distant:
 
 
 def _names(columns: Sequence[Reading]) -> list[str]:
-    return list(dict.fromkeys(column.name for column in columns))
+    return [column.name for column in columns]
 
 
 def _bytes(names: Sequence[str]) -> int:
