@@ -411,7 +411,7 @@ class Table:
                 "read the table, or a part of it, from a file",
             )
         if frame is None:
-            frame = self.write_back(names, {})
+            frame = RowsWithCounts.of(self.write_back(names, {})).repeated()
         return Table(
             Memory.of(frame),
             {name: role for name, role in self.roles.items() if name in kinds},
