@@ -42,7 +42,16 @@ def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest
     return [one for one in collectors if type(one).__name__ != "DoctestModule"]
 
 
+def needs_spark(item: pytest.Item) -> bool:
+    """Whether a test asks for the Spark session, as far as its name says."""
+    return "spark" in item.nodeid or "larger-data" in item.nodeid
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # One worker gets all of them, and starts Spark: tests are dealt out as runs of neighbours, and
+    # idle workers take from the end of a run.
+    items.sort(key=needs_spark, reverse=True)
     if not config.getoption("--slow"):
         for item in items:
             if item.get_closest_marker("slow"):
@@ -83,8 +92,11 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
-    """A Spark session, one for all tests of a process; skipped where there is none."""
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A Spark session, one for all tests of a process; skipped where there is none.
+
+    It is also a server of Spark Connect: see `connected`.
+    """
     if shutil.which("java") is None:
         pytest.skip("Java is not installed (Debian: apt-get install default-jre-headless)")
     with pytest.MonkeyPatch.context() as patched, warnings.catch_warnings():
@@ -96,11 +108,31 @@ def spark() -> Iterator[Any]:
         for name, value in {
             "spark.ui.enabled": "false",
             "spark.sql.shuffle.partitions": "2",
+            "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
-            "spark.log.level": "ERROR",
+            "spark.log.level": "OFF",
+            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": "0",
         }.items():
             builder = builder.config(name, value)
         session = builder.getOrCreate()
+        yield session
+        session.stop()
+
+
+@pytest.fixture(scope="session")
+def connected(spark: Any) -> Iterator[Any]:
+    """A session of Spark Connect, on the same server; skipped where its packages are missing."""
+    pytest.importorskip("grpc", reason="gRPC is not installed")
+    name = "org.apache.spark.sql.connect.service.SparkConnectService$"
+    service = spark._jvm.java.lang.Class.forName(name).getField("MODULE$").get(None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark.sql.connect.session import SparkSession
+
+        address = f"sc://127.0.0.1:{service.localPort()}"
+        session = SparkSession.builder.remote(address).getOrCreate()
         yield session
         session.stop()

@@ -4,7 +4,7 @@ Everything after reading works on these. Uses numpy alone; sources make them, an
 models and methods use them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -46,6 +46,9 @@ _LARGEST_KEY = 1 << 62
 
 _SHORT_KEYS = 1 << 32
 """Combinations up to which keys fit four bytes."""
+
+_BLOCK = 1 << 18
+"""Keys that are taken apart together, so that what is needed on the way stays small."""
 
 _DENSE = 2
 """Combinations per row up to which an array of all of them costs less than sorting the rows."""
@@ -99,32 +102,37 @@ class Counts:
 
 def group(
     names: Sequence[str],
-    codes: Sequence[Codes],
+    codes: Iterable[Codes],
     cards: Sequence[int],
-    count: npt.NDArray[np.int64] | None = None,
+    count: npt.NDArray[np.integer] | None = None,
 ) -> Counts:
     """Counts of coded columns by one sort, or in an array of all combinations where these are few.
 
-    `count` weighs the rows where they are already the distinct rows of something finer.
+    `count` weighs the rows where they are already the distinct rows of something finer. `codes` may
+    be made one after the other.
     """
-    if not codes:
+    if not cards:
         total = 0 if count is None else int(count.sum())
         return Counts((), (), (), np.array([total] if total else [], dtype=np.int64))
     cells = prod(max(card, 1) for card in cards)
     if cells > _LARGEST_KEY:
-        columns, sizes = _group_wide(codes, cards, count)
+        columns, sizes = _group_wide([*codes], cards, count)
     else:
         key = _keys(codes, cards, cells)
         del codes  # and the key below: they are as long as the table, and memory is highest here
-        few = cells <= _DENSE * len(key)
-        distinct, sizes = _dense(key, count, cells) if few else _sorted(key, count)
+        if cells <= _DENSE * len(key):
+            distinct, sizes = _dense(key, count, cells)
+        elif count is None:
+            distinct, sizes = _sorted(key)
+        else:
+            distinct, sizes = _summed(key, count, cells)
         del key
         columns = _codes(distinct, cards)
     return Counts(tuple(names), tuple(columns), tuple(cards), sizes.astype(np.int64, copy=False))
 
 
 def _dense(
-    key: Keys, count: npt.NDArray[np.int64] | None, cells: int
+    key: Keys, count: npt.NDArray[np.integer] | None, cells: int
 ) -> tuple[Keys, npt.NDArray[Any]]:
     """The distinct keys and how often each occurs, by an array of all that there could be."""
     every = np.bincount(key, count, cells)  # floats are exact up to 2^53 records
@@ -132,19 +140,38 @@ def _dense(
     return distinct, every[distinct]
 
 
-def _sorted(key: Keys, count: npt.NDArray[np.int64] | None) -> tuple[Keys, npt.NDArray[np.int64]]:
+def _sorted(key: Keys) -> tuple[Keys, npt.NDArray[np.int64]]:
     """The distinct keys and how often each occurs, by one sort."""
-    if count is None:
-        key.sort()
-        last = last_of_runs(key)
-        sizes = np.empty_like(last)
-        sizes[:1] = last[:1] + 1
-        np.subtract(last[1:], last[:-1], out=sizes[1:])
-        return key[last], sizes
-    order = np.argsort(key, kind="stable")
-    key = key[order]
+    key.sort()
     last = last_of_runs(key)
-    return key[last], np.diff(np.cumsum(count[order])[last], prepend=0)
+    sizes = np.empty_like(last)
+    sizes[:1] = last[:1] + 1
+    np.subtract(last[1:], last[:-1], out=sizes[1:])
+    return key[last], sizes
+
+
+def _summed(
+    key: Keys, count: npt.NDArray[np.integer], cells: int
+) -> tuple[Keys, npt.NDArray[np.int64]]:
+    """The distinct keys and the sums of their counts, by one sort."""
+    bits = int(count.max(initial=0)).bit_length()
+    if count.min(initial=0) < 0 or cells << bits > _LARGEST_KEY:
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        sizes = count[order].astype(np.int64, copy=False)
+    else:
+        # Both in one number: numbers are sorted where they are, and faster than their order.
+        key = key.astype(np.int64, copy=False)
+        key <<= bits
+        np.add(key, count, out=key, dtype=np.int64, casting="unsafe")
+        key.sort()
+        sizes = key & ((1 << bits) - 1)
+        key >>= bits
+    last = last_of_runs(key)
+    if len(last) == len(key):
+        return key, sizes
+    np.cumsum(sizes, out=sizes)
+    return key[last], np.diff(sizes[last], prepend=0)
 
 
 def last_of_runs(
@@ -198,14 +225,15 @@ def row_keys(
     return key
 
 
-def _keys(codes: Sequence[Codes], cards: Sequence[int], cells: int) -> Keys:
+def _keys(codes: Iterable[Codes], cards: Sequence[int], cells: int) -> Keys:
     """One integer per row that orders rows by their codes, of four bytes where these do.
 
     They are sorted in half the time.
     """
     kind = np.dtype(np.uint32 if cells <= _SHORT_KEYS else np.int64)
-    key: npt.NDArray[Any] = codes[0].astype(kind)
-    for column, card in zip(codes[1:], cards[1:], strict=True):
+    columns = iter(codes)
+    key: npt.NDArray[Any] = next(columns).astype(kind)
+    for column, card in zip(columns, cards[1:], strict=True):
         key *= max(card, 1)
         # "unsafe" is for codes of eight bytes; they are below the card, so they fit.
         np.add(key, column, out=key, dtype=kind, casting="unsafe")
@@ -214,26 +242,40 @@ def _keys(codes: Sequence[Codes], cards: Sequence[int], cells: int) -> Keys:
 
 def _codes(key: Keys, cards: Sequence[int]) -> list[Codes]:
     """The codes of every column from the keys: a few divisions, then look-ups in small tables."""
-    codes: list[Codes] = []
-    for columns in reversed(packs_of(cards)):
-        size = prod(max(cards[j], 1) for j in columns)
-        rest = key // size
-        place = rest * size
-        np.subtract(key, place, out=place)
-        key = rest
-        if size > PACK:  # only a column that stands alone has that many values
-            codes.append(place.astype(smallest(cards[columns[0]])))
-            continue
-        within = np.arange(size)
-        for j in reversed(columns):
-            card = max(cards[j], 1)
-            codes.append((within % card).astype(smallest(cards[j])).take(place))
-            within //= card
-    return codes[::-1]
+    codes: list[Codes] = [np.empty(len(key), dtype=smallest(card)) for card in cards]
+    packs = packs_of(cards)
+    look_ups = [_look_ups(cards, columns) for columns in packs]
+    for start in range(0, len(key), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        rest = key[block]
+        for columns, tables in zip(reversed(packs), reversed(look_ups), strict=True):
+            size = prod(max(cards[j], 1) for j in columns)
+            above = rest // size
+            place = rest - above * size
+            rest = above
+            if not tables:
+                codes[columns[0]][block] = place
+            for j, table in zip(columns, tables, strict=False):
+                codes[j][block] = table.take(place)
+    return codes
+
+
+def _look_ups(cards: Sequence[int], columns: range) -> list[Codes]:
+    """For every place in a pack, the code of each of its columns; nothing for a large one."""
+    size = prod(max(cards[j], 1) for j in columns)
+    if size > PACK:  # only a column that stands alone has that many values
+        return []
+    within = np.arange(size)
+    tables: list[Codes] = []
+    for j in reversed(columns):
+        card = max(cards[j], 1)
+        tables.append((within % card).astype(smallest(cards[j])))
+        within //= card
+    return tables[::-1]
 
 
 def _group_wide(
-    codes: Sequence[Codes], cards: Sequence[int], count: npt.NDArray[np.int64] | None
+    codes: Sequence[Codes], cards: Sequence[int], count: npt.NDArray[np.integer] | None
 ) -> tuple[list[Codes], npt.NDArray[np.int64]]:
     """The codes of distinct rows, and how often each occurs, where they do not fit one integer."""
     key = row_keys(codes, cards)

@@ -416,6 +416,9 @@ FLAWS: dict[str, tuple[Callable[[list[pl.DataFrame]], Any], str]] = {
 }
 
 
+BEFORE_THE_FIRST_COIN = {"a part comes twice", "another order", "a new value"}
+
+
 def flawed(flaw: Callable[[list[pl.DataFrame]], Any]) -> Table:
     source = Distant(Flawed(people_of_sizes([3] * 40).lazy(), flaw), memory=FEW)
     return shoal.table(source, identifying=["person"], insensitive=["age"], quasi=[])
@@ -431,10 +434,11 @@ def test_rows_that_are_not_what_they_were_release_nothing(name: str, tmp_path: P
         ledger.release(method, given, tmp_path / "out")
     assert "Private" not in str(caught.value)
     assert not (tmp_path / "out").exists()
-    # Coins were flipped, so it counts, and the next try draws all of them anew.
-    assert len(ledger.account().reserved) == 1
+    # Once a coin was flipped it counts; the next try draws all of them anew.
+    spent = len(ledger.account().reserved)
+    assert spent == (name not in BEFORE_THE_FIRST_COIN)
     ledger.release(method, flawed(iter))
-    assert len(ledger.account().reserved) == 2
+    assert len(ledger.account().reserved) == spent + 1
 
 
 class Unordered(Streamed):

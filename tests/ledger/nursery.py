@@ -70,15 +70,14 @@ class WritesFirst(Ledger):
 class Forgets(Ledger):
     """A broken twin: what is reserved is spent only when the release is completed."""
 
-    def reserve(self, *arguments: Any, **options: Any) -> Any:
-        self.later = arguments, options
+    def _enter(self, facts: Any) -> Any:
+        self.later = facts
         number = len(self.entries()) + 1
         return SimpleNamespace(number=number, facts=SimpleNamespace(other_data=False))
 
     def complete(self, reserved: int, certificate: Any, **options: Any) -> Any:
-        arguments, later = self.later
         Release(pa.table({"a": ["b"]}), certificate).write(self.path.parent / "out")
-        return super().complete(super().reserve(*arguments, **later).number, certificate, **options)
+        return super().complete(super()._enter(self.later).number, certificate, **options)
 
 
 LOADED = pl, files

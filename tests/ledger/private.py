@@ -21,7 +21,7 @@ from shoal.ledger.book import LEDGER
 from shoal.log import sqlite
 from shoal.log.chain import Link
 from shoal.log.store import Log
-from shoal.methods.method import Progress
+from shoal.methods.method import Progress, silent
 from shoal.privacy.promises import DifferentialPrivacy
 from shoal.releases.certificate import certify
 from shoal.releases.release import Release
@@ -50,9 +50,10 @@ class Private:
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         chance = chance or Chance()
-        if progress:
-            progress(0, 1, "flipping a coin")
+        report = progress or silent
+        report(0, 1, "flipping a coin")
         chance.bytes(1)
+        report(1, 1, "flipped a coin")
         if self.fails:
             raise InfeasibleError("nothing can be released")
         released = pa.table({name: pa.array([], pa.string()) for name in table.names})

@@ -19,6 +19,7 @@ import shoal.data.files
 import shoal.releases.release
 from shoal.chance import Chance
 from shoal.chance.source import Seeded
+from shoal.data.tables import Table
 from shoal.errors import (
     BudgetError,
     FileError,
@@ -29,6 +30,7 @@ from shoal.errors import (
 )
 from shoal.exact.epsilon import Epsilon
 from shoal.ledger import Destination, Ledger
+from shoal.methods.method import Progress
 from shoal.privacy.promises import Promise
 from shoal.releases.facts import Entered
 from shoal.releases.release import Release
@@ -268,14 +270,42 @@ def test_a_method_that_fails_has_spent_and_the_error_says_so(
     ):
         ledger.release(Private(fails=True), people(), tmp_path / "out")
 
-    def stop(done: int, total: int, what: str) -> None:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt) as stopped:
-        ledger.release(Private(), people(), tmp_path / "out", progress=stop)
+        ledger.release(Private(), people(), tmp_path / "out", progress=stopping_at(1))
     assert "entry 3" in stopped.value.__notes__[0]
     assert ledger.left() == pair(0, Fraction("8e-6"))
     assert not (tmp_path / "out").exists()
+
+
+def test_what_stops_before_the_first_coin_spends_nothing(ledger: Ledger, tmp_path: Path) -> None:
+    before = tree(tmp_path)
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        ledger.release(Private(), people(), tmp_path / "out", progress=stopping_at(0))
+    assert not hasattr(stopped.value, "__notes__")
+    assert tree(tmp_path) == before
+
+
+def stopping_at(step: int) -> Progress:
+    """Stops once a method reports a step."""
+
+    def stop(done: int, total: int, what: str) -> None:
+        if done == step:
+            raise KeyboardInterrupt
+
+    return stop
+
+
+def test_a_method_that_draws_nothing_is_entered_before_it_is_completed(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    class Still(Private):
+        def release(
+            self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+        ) -> Release:
+            return super().release(table, Chance())
+
+    ledger.release(Still(), people(), tmp_path / "out")
+    assert [entry.what for entry in ledger.entries()] == ["created", "reserved", "completed"]
 
 
 def test_files_that_cannot_be_written_stay_spent_and_the_error_says_so(

@@ -198,6 +198,7 @@ class AttackResult:
         people: the table that was given to `expose`
         """
         exposed: list[ExposedRecord] = []
+        people = people.in_memory()
         for inference in self.most_exposed():
             rows = inference.rows[: most - len(exposed)]
             exposed += [_exposed_record(people, row, inference) for row in rows]

@@ -72,6 +72,7 @@ def expose(
     require_one_row_per_person(method)
     require_attackable(method)
     effort = effort or Effort()
+    people = people.in_memory()
     knowledge = Knowledge(method, people, released, column, kind, hierarchy)
     if effort.how in (None, "counting"):
         result = counted(method, knowledge, effort, progress)
@@ -140,7 +141,7 @@ def inputs(
     one, with their roles and hierarchies.
     """
     weights: dict[Values, Fraction] = {}
-    for candidate in possible(Knowledge(method, people, released, column)):
+    for candidate in possible(Knowledge(method, people.in_memory(), released, column)):
         before = weights.get(candidate.values, Fraction(0))
         weights[candidate.values] = before + candidate.weight
     return weights

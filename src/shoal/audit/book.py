@@ -197,6 +197,7 @@ class Audit:
         """
         given = [secrets] if isinstance(secrets, Secret) else list(secrets)
         shown = list(dict.fromkeys(public))
+        table = table.in_memory(table.names, in_order=rows)
         people = PeopleInRows.in_rows(table, unit)
         _require(table, given, shown, named, people)
         if rows and (unit is not None or ROW in (*shown, *(each.column for each in given))):

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -76,7 +75,7 @@ class ColumnOptions:
         ),
     ] = False
 
-    def read(self, form: options.Form, file: Path) -> "Table":
+    def read(self, form: options.Form, file: str) -> "Table":
         return form.read(
             file, quasi=self.quasi, sensitive=self.sensitive, identifying=self.identifying
         )
@@ -87,10 +86,18 @@ class PopulationOptions:
     """Where the people of the table come from."""
 
     population: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="FILE",
             help="Table of the people an attacker may choose from.",
+            show_default=False,
+        ),
+    ] = None
+    population_query: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE|SQL",
+            help="Where that is a database; else --query is for it too.",
             show_default=False,
         ),
     ] = None
@@ -102,6 +109,11 @@ class PopulationOptions:
             show_default=False,
         ),
     ] = None
+
+    def read(self, form: options.Form) -> "Table | None":
+        if self.population is None:
+            return None
+        return form.beside(self.population, self.population_query).read(self.population)
 
     def share(self) -> "Fraction | None":
         from shoal.measure import gates
@@ -180,9 +192,9 @@ def assess(
     share = origin.share()
     above = gates.share(threshold, "threshold")
     limits.require_possible(above)
-    with working(f"reading {file.name}"):
+    with working(f"reading {options.shown(file)}"):
         table = columns.read(form, file)
-        people = None if origin.population is None else form.read(origin.population)
+        people = origin.read(form)
     with working(f"assessing {table.rows:,} rows"):
         assessment = assess_table(
             table,

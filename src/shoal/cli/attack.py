@@ -125,7 +125,7 @@ def _knowing_the_algorithm(
         _naming_people(path, release, chosen, json)
         return
     name = _sensitive_column(chosen, column)
-    with working(f"reading {chosen.source.name}"):
+    with working(f"reading {options.shown(chosen.content.source.path)}"):
         people = chosen.people()
     with working("attacking") as report:
         result = expose(
@@ -160,7 +160,7 @@ def _naming_people(path: Path, release: "Release", chosen: "Recipe", json: bool)
     from shoal.attack import recognise
 
     method: Any = chosen.method()
-    with working(f"reading {chosen.source.name}"):
+    with working(f"reading {options.shown(chosen.content.source.path)}"):
         people = chosen.people([method.choice] if method.choice else [])
     with working("attacking") as report:
         seen = recognise(method, people, release.table, progress=report)

@@ -205,17 +205,13 @@ class PublicOptions:
 
 
 @dataclass(frozen=True)
-class ReadingOptions:
-    """How the file is read."""
+class ReadingOptions(options.Layout):
+    """How the table is read."""
 
     types: options.Types = field(default_factory=list)
-    separator: options.Separator = None
-    quote: options.Quote = None
-    encoding: options.Encoding = None
 
-    def table(self, file: Path) -> "Table":
-        form = options.Form(self.separator, self.quote, self.encoding, types=self.types)
-        return form.read(file)
+    def table(self, file: str) -> "Table":
+        return options.Form(**vars(self)).read(file)
 
 
 @app.command(cls=options.Command)
@@ -244,9 +240,11 @@ def new(
     from shoal.audit.overview import first_query, overview
 
     secrets = secret.secrets()
+    if store is None and "://" in file:
+        raise ParameterError("an audit of a database is not kept beside it", "give `store` a place")
     table = replace(reading.table(file), rows_are_people=people.rows_are_people)
     audit = Audit.new(
-        store or str(file.with_suffix(SUFFIX)),
+        store or str(Path(file).with_suffix(SUFFIX)),
         table,
         secrets,
         public=people.columns(table, secret.names()),
@@ -269,7 +267,7 @@ def new(
             "warning: the strategy simple is unsafe: its denials reveal values; "
             "use it only to see how, on made-up data"
         )
-    found_here = store is None and Path.cwd() == file.resolve().parent
+    found_here = store is None and Path.cwd() == Path(file).resolve().parent
     where = "" if found_here else f" --store {audit.place}"
     complain(f"Next: shoal audit ask {quote(str(first_query(audit)))}{where}")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import options
+from shoal.cli.bundles import bundled
 from shoal.cli.terminal import (
     complain,
     figures,
@@ -123,7 +124,10 @@ def _written(value: object) -> str:
     return str(value)
 
 
-def limits(recipe: options.RecipeFile, json: options.Json = False) -> None:
+@bundled
+def limits(
+    recipe: options.RecipeFile, json: options.Json = False, *, counting: options.Counting
+) -> None:
     """Can buckets keep the limits of a recipe, and which values prevent it?
 
     Every sensitive value with its share of the table and its limit, those that prevent buckets
@@ -131,12 +135,11 @@ def limits(recipe: options.RecipeFile, json: options.Json = False) -> None:
 
     The report names values of the table and is owner only.
     """
-    import shoal
     from shoal.studies.limit_curves import limits_of
 
-    chosen = shoal.Recipe.load(recipe)
+    chosen = counting.load(recipe)
     method = chosen.method()
-    with working(f"reading {chosen.source.name}"):
+    with working(f"reading {options.shown(chosen.content.source.path)}"):
         table = chosen.table()
     report = limits_of(table, method)
     if json:

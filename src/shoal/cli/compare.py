@@ -1,6 +1,5 @@
 """`shoal compare`: two tables side by side, such as an input and its release, or two releases."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -28,10 +27,10 @@ _SCALE = "Loss is granularity, from 0 % for the input to 100 % for nothing left.
 @bundled
 def compare(
     a: Annotated[
-        Path, typer.Argument(metavar="A", help="A table, such as the input.", show_default=False)
+        str, typer.Argument(metavar="A", help="A table, such as the input.", show_default=False)
     ],
     b: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="B", help="Another one, such as a release of it.", show_default=False
         ),
@@ -58,13 +57,12 @@ def compare(
     from shoal.data.schema import Role
     from shoal.data.tables import table as as_table
     from shoal.measure.comparing import compare as compare_tables
-    from shoal.recipe import Recipe
     from shoal.releases.release import certificate_of
     from shoal.studies.released import released_form, repeated, require_comparable
 
     known, secret = options.names(quasi), options.names(sensitive)
     trees = files.read(form.types, [a, b])
-    chosen = None if recipe is None else Recipe.load(recipe)
+    chosen = None if recipe is None else form.load(recipe)
     unit, rows_are_people = None, False
     if chosen is not None:
         known = known or chosen.having(Role.QUASI)
@@ -85,12 +83,12 @@ def compare(
         require_comparable(certificate)
         shape = released_form(certificate)
         beside = [name for name in secret if name not in shape.apart]
-        with working(f"reading {path.name}"):
+        with working(f"reading {options.shown(path)}"):
             # The source of the recipe is read as for a release.
-            if chosen is not None and _same(path, chosen.source) and form.is_default:
+            if chosen is not None and chosen.reads(path) and form.is_default:
                 table = chosen.table().with_roles(quasi=known, sensitive=secret)
             else:
-                table = form.read(path, quasi=known, sensitive=beside)
+                table = form.beside(path).read(path, quasi=known, sensitive=beside)
             if shape.counted:
                 rows = repeated(table.frame)
                 table = as_table(rows, quasi=known, sensitive=beside, missing=form.missing)
@@ -104,7 +102,7 @@ def compare(
         unit=unit,
         rows_are_people=rows_are_people,
         marks=marks,
-        a_is_input=chosen is not None and _same(a, chosen.source),
+        a_is_input=chosen is not None and chosen.reads(a),
         complete=complete,
     )
     for name, side in (("A", comparison.a), ("B", comparison.b)):
@@ -125,10 +123,6 @@ def compare(
         title("Distinct values, and loss of each column"),
         _columns(comparison),
     )
-
-
-def _same(path: Path, source: Path) -> bool:
-    return os.path.realpath(path) == os.path.realpath(source)
 
 
 def _notes(comparison: "Comparison") -> Iterator[str]:

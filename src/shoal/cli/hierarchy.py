@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from shoal.data.coverage import Uncovered
     from shoal.data.hierarchy import Hierarchy, Lines, Problems
     from shoal.data.hierarchy.outline import Branch, LevelFigures
-    from shoal.data.tables import Column
+    from shoal.data.kinds import Key, Kind
 
 __all__ = ["app"]
 
@@ -145,7 +145,7 @@ class Observed:
     """A column of a table whose values are the domain."""
 
     table: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--table",
             metavar="FILE",
@@ -157,6 +157,15 @@ class Observed:
         str | None,
         typer.Option(
             "--column", metavar="NAME", help="… and this column of it.", rich_help_panel=OBSERVED
+        ),
+    ] = None
+    query: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE|SQL",
+            help="Of a database: the name of a table or view, or a query.",
+            rich_help_panel=OBSERVED,
+            show_default=False,
         ),
     ] = None
 
@@ -279,22 +288,56 @@ def _drawn(root: "Branch") -> "Tree":
     return grow(Tree(Text(_short(root.label))), root)
 
 
-@app.command("check", cls=options.Command)
-def check_hierarchy(  # noqa: PLR0913  its options
-    file: File,
+@dataclass(frozen=True)
+class ToCover(options.Counting):
+    """A column of a table whose values a hierarchy should have."""
+
     table: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--table",
             metavar="FILE",
             help="Does it have every value of this table …",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     column: Annotated[
         str | None,
         typer.Option("--column", metavar="NAME", help="… in this column?", show_default=False),
-    ] = None,
+    ] = None
+    query: options.Query = None
+
+    def require(self) -> None:
+        """ParameterError where the options do not fit each other."""
+        if (self.table is None) != (self.column is None):
+            raise ParameterError("`table` and `column` go together", "give both")
+        if self.table is None and (self.query or self.engine):
+            raise ParameterError("`query` and `engine` are about `table`", "give one")
+
+    def uncovered(self, tree: "Hierarchy", kind: str | None) -> "Uncovered | None":
+        """The values that a hierarchy does not have; None if there is no table."""
+        import shoal
+        from shoal.data.coverage import uncovered_values
+
+        if self.table is None or self.column is None:
+            return None
+        types = {self.column: kind} if kind else None
+        with working(f"reading {options.shown(self.table)}"):
+            table = shoal.read(
+                self.table,
+                hierarchies={self.column: tree},
+                types=types,
+                engine=self.engine,
+                master=self.master,
+                query=self.query,
+            )
+            return uncovered_values(table, self.column)
+
+
+@app.command("check", cls=options.Command)
+@bundled
+def check_hierarchy(  # noqa: PLR0913  its options
+    file: File,
     values: Annotated[
         bool, typer.Option("--values", help="List the values that it lacks. They are private.")
     ] = False,
@@ -308,6 +351,8 @@ def check_hierarchy(  # noqa: PLR0913  its options
     add_root: Add = None,
     separator: Separator = None,
     encoding: options.Encoding = None,
+    *,
+    to_cover: ToCover,
 ) -> None:
     """Is this hierarchy sound, and does it cover a table?
 
@@ -316,18 +361,15 @@ def check_hierarchy(  # noqa: PLR0913  its options
     from shoal.data.hierarchy import read_lines
     from shoal.data.kinds import Kind
 
-    if (table is None) != (column is None):
-        raise ParameterError("`table` and `column` go together", "give both")
+    to_cover.require()
     own_kind = Kind(kind or "text")
     lines = read_lines(file, separator=options.character(separator), encoding=encoding)
     lines = lines.rooted(root, add_root)
     problems = lines.problems(own_kind)
     hierarchy = None if problems.fatal else lines.hierarchy(own_kind)
-    missing = None
-    if table is not None and column is not None and hierarchy is not None:
-        missing = _uncovered(hierarchy, table, column, kind)
-        if missing.values:
-            problems.error("missing values", _missing_values(missing, column, values))
+    missing = None if hierarchy is None else to_cover.uncovered(hierarchy, kind)
+    if missing is not None and missing.values:
+        problems.error("missing values", _missing_values(missing, to_cover.column, values))
     sound = not problems.fatal and not (strict and problems.minor)
     if json:
         print_json(_report(file, lines, problems, sound, missing, values))
@@ -342,18 +384,7 @@ def check_hierarchy(  # noqa: PLR0913  its options
         raise typer.Exit(1)
 
 
-def _uncovered(tree: "Hierarchy", path: Path, name: str, kind: str | None) -> "Uncovered":
-    """The values of a table's column that a hierarchy does not have."""
-    import shoal
-    from shoal.data.coverage import uncovered_values
-
-    types = {name: kind} if kind else None
-    with working(f"reading {path.name}"):
-        table = shoal.read(path, hierarchies={name: tree}, types=types)
-        return uncovered_values(table, name)
-
-
-def _missing_values(missing: "Uncovered", column: str, listed: bool) -> str:
+def _missing_values(missing: "Uncovered", column: str | None, listed: bool) -> str:
     number = len(missing.values)
     verb, pronoun = ("is", "it") if number == 1 else ("are", "them")
     hint = "" if listed else " (--values lists them)"
@@ -679,11 +710,20 @@ def make_suppress(
 
 
 @dataclass(frozen=True)
+class _ObservedColumn:
+    """A column of a table, and the values that it has."""
+
+    name: str
+    kind: "Kind"
+    keys: "Sequence[Key | None]"
+
+
+@dataclass(frozen=True)
 class _Domain:
     """The values that a hierarchy is about: the declared ones, or those of a table's column."""
 
     declared: Mapping[str, Any]
-    observed: "Column | None"
+    observed: "_ObservedColumn | None"
 
     @classmethod
     def of(cls, given: Mapping[str, Any], observed: Observed, kind: str) -> "_Domain":
@@ -691,14 +731,15 @@ class _Domain:
 
         table, column = observed.table, observed.column
         declared = {name: value for name, value in given.items() if value is not None}
-        if table is None and column is None:
+        if table is None and column is None and observed.query is None:
             return cls(declared, None)
         if table is None or column is None or declared:
             raise ParameterError(
                 "`table` and `column` go together, and instead of a declared domain"
             )
-        with working(f"reading {table.name}"):
-            return cls({}, shoal.read(table, types={column: kind}).records([column])[0])
+        with working(f"reading {options.shown(table)}"):
+            read = shoal.read(table, types={column: kind}, query=observed.query)
+            return cls({}, _ObservedColumn(column, read.kind(column), read.keys(column)))
 
     def require(self, wanted: str) -> None:
         """Refuse a domain that nothing is known about."""

@@ -83,6 +83,8 @@ def judge(
         int, typer.Option(metavar="N", min=0, help="How many values of each column are shown.")
     ] = 5,
     json: options.Json = False,
+    *,
+    counting: options.Counting,
 ) -> None:
     """How good is a release, judged by its input?
 
@@ -94,11 +96,11 @@ def judge(
     from shoal.studies.judging import NOTICE
 
     files.require()
-    chosen = shoal.Recipe.load(recipe)
+    chosen = counting.load(recipe)
     published = shoal.Release.read(release)
     if published.certificate.recipe not in (None, chosen.digest):
         complain("note: the release was made by another recipe, or this one has changed since")
-    with working(f"reading {chosen.source.name}"):
+    with working(f"reading {options.shown(chosen.content.source.path)}"):
         table = chosen.table()
     with working("judging"):
         judgement = shoal.judge(table, published, classes=options.names(classes), queries=queries)

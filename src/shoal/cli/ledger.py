@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options
+from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, figures, print_json, show, title, warn_exposed
 from shoal.errors import ParameterError, plural
 
@@ -149,6 +150,7 @@ def gamma_(
 
 
 @app.command(cls=options.Command)
+@bundled
 def remember(
     path: Book,
     release: Annotated[
@@ -160,15 +162,16 @@ def remember(
             metavar="RECIPE", help="By which it was made: its hierarchies.", show_default=False
         ),
     ],
+    *,
+    counting: options.Counting,
 ) -> None:
     """Add what an earlier release showed, where a ledger does not know it.
 
     Ledgers keep that by themselves, unless a release was entered step by step.
     """
-    from shoal.recipe import Recipe
     from shoal.releases.release import Release
 
-    entry = opened(path).remember(Release.read(release), Recipe.load(recipe).table())
+    entry = opened(path).remember(Release.read(release), counting.load(recipe).table())
     complain(f"entry {entry.number}: what entry {entry.facts.reserved} showed")
 
 

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
@@ -24,11 +24,13 @@ from shoal.errors import ColumnError, FileError, ParameterError, ShoalError, Spe
 if TYPE_CHECKING:
     from shoal.data.hierarchy import Hierarchy
     from shoal.data.tables import Table
+    from shoal.recipe import Recipe
 
 __all__ = [
     "AddRoot",
     "Chart",
     "Command",
+    "Counting",
     "Encoding",
     "File",
     "Force",
@@ -36,9 +38,11 @@ __all__ = [
     "Group",
     "HierarchyFiles",
     "Json",
+    "Layout",
     "Levels",
     "MissingPolicy",
     "Quasi",
+    "Query",
     "Quote",
     "RecipeFile",
     "Root",
@@ -53,12 +57,18 @@ __all__ = [
     "require_chart",
     "require_free",
     "share",
+    "shown",
 ]
 
-READING = "How the file is read"
+READING = "How the table is read"
 
 File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A CSV, Parquet or Arrow file.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A CSV, Parquet or Arrow file, a folder of files, or a database.",
+        show_default=False,
+    ),
 ]
 Quasi = Annotated[
     list[str],
@@ -100,6 +110,24 @@ Engine = Annotated[
     EngineName | None,
     typer.Option(
         help="What counts the rows; by default, files that do not fit into memory are streamed.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Where Spark runs: local[2], spark://HOST:PORT, sc://HOST:PORT or yarn.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
+Query = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TABLE|SQL",
+        help="Of a database: the name of a table or view, or a query.",
         rich_help_panel=READING,
         show_default=False,
     ),
@@ -415,9 +443,7 @@ class HierarchyFiles:
     root: Root = None
     add_root: AddRoot = None
 
-    def read(
-        self, types: Iterable[str] = (), tables: Iterable[Path] = ()
-    ) -> "dict[str, Hierarchy]":
+    def read(self, types: Iterable[str] = (), tables: Iterable[str] = ()) -> "dict[str, Hierarchy]":
         """The hierarchies, read as a recipe reads them: by the type of their column.
 
         tables: the tables of the command; messages about a hierarchy quote it, and must not quote
@@ -443,24 +469,56 @@ class HierarchyFiles:
         return trees
 
 
-@dataclass(frozen=True)
-class Form:
-    """How files are read: a bundle of options."""
+@dataclass(frozen=True, kw_only=True)
+class Counting:
+    """What counts the rows of files: a bundle of options, also for the source of a recipe."""
 
+    engine: Engine = None
+    master: Master = None
+
+    def load(self, path: Path) -> "Recipe":
+        """The recipe in a file, whose source is counted as these options say."""
+        from shoal.recipe import Recipe
+
+        return Recipe.load(path).counted_by(self.engine, self.master)
+
+
+@dataclass(frozen=True)
+class Layout(Counting):
+    """Where the rows of a table are, and how they are written: a bundle of options."""
+
+    query: Query = None
     separator: Separator = None
     quote: Quote = None
     encoding: Encoding = None
+
+
+@dataclass(frozen=True)
+class Form(Layout):
+    """How tables are read: a bundle of options."""
+
     missing: MissingPolicy = "category"
     types: Types = field(default_factory=list)
 
     @property
     def is_default(self) -> bool:
-        """Whether nothing is said about separator, quote and encoding."""
-        return self.separator is self.quote is self.encoding is None
+        """Whether nothing is said about query, separator, quote and encoding."""
+        return self.query is self.separator is self.quote is self.encoding is None
+
+    def beside(self, place: str, query: str | None = None) -> "Form":
+        """The options for another table of the command.
+
+        A database has a query of its own, or else the same; what is for files is not for it.
+        """
+        from shoal.data.databases import is_database
+
+        if is_database(place):
+            return replace(self, engine=None, master=None, query=query or self.query)
+        return replace(self, query=query)
 
     def read(
         self,
-        path: Path,
+        place: str,
         *,
         quasi: Iterable[str] = (),
         sensitive: Iterable[str] = (),
@@ -474,7 +532,13 @@ class Form:
         known, secret, naming = names(quasi), names(sensitive), names(identifying)
         separator = character(self.separator)
         source = shoal.read(
-            path, separator=separator, quote=self.quote, encoding=self.encoding
+            place,
+            separator=separator,
+            quote=self.quote,
+            encoding=self.encoding,
+            engine=self.engine,
+            master=self.master,
+            query=self.query,
         ).source
         try:
             return shoal.table(
@@ -490,6 +554,15 @@ class Form:
             given = [*trees, *kinds, *known, *secret, *naming]
             error.fix += _meant(given, source.names, error.fix)
             raise
+
+
+def shown(place: str) -> str:
+    """What a table is called while it is read: a URL may say more than everybody should see.
+
+    >>> shown("data/people.csv"), shown("postgresql://ann@host/clinic")
+    ('people.csv', 'the database')
+    """
+    return "the database" if "://" in place else Path(place).name
 
 
 def share(text: str, option: str) -> Fraction:

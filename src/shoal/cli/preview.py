@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.data.hierarchy import Hierarchy
     from shoal.data.tables import Table
     from shoal.measure.previewing import Preview, Suppression
+    from shoal.recipe import Recipe
 
 __all__ = ["preview"]
 
@@ -34,7 +35,7 @@ __all__ = ["preview"]
 @bundled
 def preview(
     source: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="RECIPE|FILE", help="A recipe, or a table with options.", show_default=False
         ),
@@ -54,13 +55,14 @@ def preview(
     """
     from shoal.measure.previewing import preview as preview_table
 
-    if source.suffix == ".toml":
+    if source.endswith(".toml"):
         asked: dict[str, list[str] | str | None] = {
             "quasi": quasi,
             "hierarchy": files.hierarchy,
             "type": form.types,
             "root": files.root,
             "add-root": files.add_root,
+            "query": form.query,
             "separator": form.separator,
             "quote": form.quote,
             "encoding": form.encoding,
@@ -69,7 +71,7 @@ def preview(
             raise ParameterError(
                 f"{extra[0]} is for a table", "a recipe says it itself, so change it there"
             )
-        table, method = _of_recipe(source)
+        table, method = _of_recipe(form.load(Path(source)))
     else:
         trees = files.read(form.types, [source])
         table, method = _of_file(source, form, quasi, trees), None
@@ -98,24 +100,22 @@ def preview(
         show(*_first_pages(result))
 
 
-def _of_recipe(path: Path) -> "tuple[Table, Any]":
+def _of_recipe(recipe: "Recipe") -> "tuple[Table, Any]":
     """The table of a recipe, one row for each person where it says so, and its method."""
     from shoal.chance import Chance
     from shoal.methods.method import people_of
-    from shoal.recipe import Recipe
 
-    recipe = Recipe.load(path)
     method: Any = recipe.method()
-    with working(f"reading {recipe.source.name}"):
+    with working(f"reading {options.shown(recipe.content.source.path)}"):
         return people_of(method, recipe.table(), Chance()), method
 
 
 def _of_file(
-    path: Path, form: options.Form, quasi: list[str], trees: "dict[str, Hierarchy]"
+    path: str, form: options.Form, quasi: list[str], trees: "dict[str, Hierarchy]"
 ) -> "Table":
     from shoal.data.people import repeated
 
-    with working(f"reading {path.name}"):
+    with working(f"reading {options.shown(path)}"):
         table = form.read(path, quasi=quasi, hierarchies=trees)
     if twice := repeated(table, table.quasi, table.unmentioned):
         columns = listed(one.column for one in twice)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options
+from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, figures, give, show, working
 from shoal.data.disk import replacing
 from shoal.errors import FileError
@@ -16,6 +17,7 @@ app = typer.Typer(cls=options.Group, no_args_is_help=True, help="Draft a recipe,
 
 
 @app.command(cls=options.Command)
+@bundled
 def new(
     file: options.File,
     out: Annotated[
@@ -36,9 +38,8 @@ def new(
             rich_help_panel=options.READING,
         ),
     ] = False,
-    separator: options.Separator = None,
-    quote: options.Quote = None,
-    encoding: options.Encoding = None,
+    *,
+    layout: options.Layout,
 ) -> None:
     """Draft a recipe for a table.
 
@@ -48,18 +49,10 @@ def new(
 
     if out is not None and out.exists():
         raise FileError(f"{out} exists", "move it away, or give --out another name")
-    with working(f"reading {file.name}"):
-        table = options.Form(separator, quote, encoding).read(file)
+    with working(f"reading {options.shown(file)}"):
+        table = options.Form(**vars(layout)).read(file)
         folder = Path() if out is None else out.parent
-        text = draft(
-            table,
-            file,
-            folder=folder,
-            header=header,
-            separator=separator,
-            quote=quote,
-            encoding=encoding,
-        )
+        text = draft(table, file, folder=folder, header=header, **vars(layout))
     if out is None:
         give(text)
         return
@@ -69,7 +62,8 @@ def new(
 
 
 @app.command(cls=options.Command)
-def check(recipe: options.RecipeFile) -> None:
+@bundled
+def check(recipe: options.RecipeFile, *, counting: options.Counting) -> None:
     """Check a recipe against its table, and say what it will promise.
 
     Nothing is released. Everything that is wrong is listed.
@@ -80,7 +74,7 @@ def check(recipe: options.RecipeFile) -> None:
     from shoal.recipe import Recipe
 
     with working(f"reading {recipe.name}"):
-        checked = Recipe.check(recipe)
+        checked = Recipe.check(recipe, counting.engine, counting.master)
         chosen, table = checked.recipe, checked.table
         promise, concerns = chosen.promise(table), chosen.concerns(table)
         nodes = chosen.nodes(table)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import options
+from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, show, working
 from shoal.errors import FileError, listed, plural
 
@@ -25,6 +26,7 @@ _NO_LEDGER = (
 )
 
 
+@bundled
 def release(
     recipe: options.RecipeFile,
     out: Annotated[
@@ -45,7 +47,6 @@ def release(
     neutralise: Annotated[
         bool, typer.Option("--neutralise", help="Let no spreadsheet run a cell as a formula.")
     ] = False,
-    engine: options.Engine = None,
     override: Annotated[
         str | None,
         typer.Option(
@@ -54,6 +55,8 @@ def release(
             show_default=False,
         ),
     ] = None,
+    *,
+    counting: options.Counting,
 ) -> None:
     """Make the table that a recipe describes, and its certificate.
 
@@ -62,15 +65,14 @@ def release(
     """
     from shoal.cli.ledger import opened
     from shoal.methods.catalogue import entry_of
-    from shoal.recipe import Recipe
 
-    chosen = Recipe.load(recipe).counted_by(engine)
+    chosen = counting.load(recipe)
     # Before the work is done, not after.
     refuse_earlier(chosen.require_place(out, neutralise=neutralise), force)
     method = chosen.method()  # what is wrong with it is said before anything is read
     path = ledger or chosen.ledger
     book = opened(path) if path else None
-    with working(f"reading {chosen.source.name}"):
+    with working(f"reading {options.shown(chosen.content.source.path)}"):
         table = chosen.table()
     # Before anything is spent or written.
     warnings = chosen.concerns(table)

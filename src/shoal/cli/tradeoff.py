@@ -136,6 +136,8 @@ def tradeoff(
     chart: options.Chart = None,
     json: options.Json = False,
     force: options.Force = False,
+    *,
+    counting: options.Counting,
 ) -> None:
     """What does privacy cost in utility, under a recipe for personal generalisation or buckets?
 
@@ -145,18 +147,17 @@ def tradeoff(
     The report reveals information about the input and is owner only: FILE cannot be beside a
     release.
     """
-    import shoal
     from shoal.studies.tradeoffs import require_traded
 
     risk.require()
     options.require_chart(chart, force)
-    chosen = shoal.Recipe.load(recipe)
+    chosen = counting.load(recipe)
     method = chosen.method()
     asked: dict[str, RiskOptions | LimitOptions] = {"risk": risk, "limits": limits}
     asking = asked.pop(require_traded(method.name))
     for other in asked.values():
         _require_none(other, method.name)
-    with working(f"reading {chosen.source.name}"):
+    with working(f"reading {options.shown(chosen.content.source.path)}"):
         table = chosen.table()
     with working("weighing") as report:
         study, pages = asking.weighed(method, table, report)

@@ -3,7 +3,7 @@
 And what the other commands of `shoal views` share: what they are about, and how results are shown.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import ceil, floor
 from pathlib import Path
@@ -76,7 +76,7 @@ LONG = 40
 
 
 @dataclass(frozen=True)
-class Scope:
+class Scope(options.Counting):
     """What is checked: views of a file or a release, with all that a ledger knows, and γ."""
 
     views: Annotated[
@@ -131,8 +131,9 @@ class Scope:
         if self.views.is_dir():
             gathered = self._of_release(ledger)
         else:
-            for option, given in (("recipe", self.recipe), ("person", self.person)):
-                if given is not None:
+            of_release = ["recipe", "person", *(own.name for own in fields(options.Counting))]
+            for option in of_release:
+                if getattr(self, option) is not None:
                     raise ParameterError(
                         f"belongs to the directory of a release, and {self.views} is not one",
                         "leave it out",
@@ -147,7 +148,6 @@ class Scope:
         return gathered
 
     def _of_release(self, ledger: "Ledger | None") -> "Gathered":
-        from shoal.recipe import Recipe
         from shoal.releases.release import Release
         from shoal.views import gather_release
 
@@ -161,15 +161,15 @@ class Scope:
                 "the table of the release is not known", "give the recipe that reads it by --recipe"
             )
         with options.keys_of(file):
-            recipe = Recipe.load(file)
-            table = recipe.table()
+            chosen = self.load(file)
+            table = chosen.table()
         return gather_release(
             Release.read(self.views),
             table,
             ledger,
             column=self.sensitive,
             person=self.person,
-            others=recipe.others,
+            others=chosen.others,
         )
 
 

@@ -10,19 +10,21 @@ import csv
 import io
 import mmap
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice, repeat
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.counts import smallest
 from shoal.data import free_memory
 from shoal.data.disk import GUESSES, encodings, mixed, require_encoding
+from shoal.data.frames import CodedRows, CodedValues
 from shoal.data.names import like_a_record, require_names
 from shoal.data.parquet import CELL
 from shoal.data.spreadsheets import texts_of
@@ -43,10 +45,20 @@ _DECODED = 1 << 24
 _LONGEST = 1 << 30
 # Records that separators are tried on.
 _SNIFFED = 100
+# Bytes of a file from which it pays to code columns while they are read.
+_WORTHWHILE = HEAD
+# Places of a file whose lines are looked at for that, bytes of each, and from one to the next.
+_PARTS = 256
+_PART = 1 << 10
+_EVERY = 1 << 14
+# Lines for each value of a column of few values.
+_REPEATED = 8
 # Rows from which it may pay to look for those that are the same as the one before.
 _RUNS = 10_000
 # Copies of a line that are written at a time.
 _COPIES = 10_000
+
+_UNSIGNED = {np.uint8: pl.UInt8, np.uint16: pl.UInt16, np.uint32: pl.UInt32, np.uint64: pl.UInt64}
 
 _MARKUP = re.compile(
     r'\s*(?:\[\s*(?:[\[{"]|\])|\{\s*["}]|<(?:\?xml|!doctype|[a-z][^>]*>\s*<))', re.I
@@ -59,6 +71,9 @@ _APOSTROPHES = re.compile(rf"'(?:(?<=[,;\t|\r\n]')|(?<!.'))(?:[^']|'')*'(?={_BET
 
 Source = Path | bytes
 """The file itself where it is UTF-8, else its content as such."""
+
+
+Rows = TypeVar("Rows")
 
 
 @dataclass(frozen=True)
@@ -156,11 +171,23 @@ class CsvFile:
 
     def read(self, columns: list[str] | None) -> pl.DataFrame:
         """The dataframe, all texts, by the first encoding that the whole file agrees with."""
+        return self._by_encoding(lambda dialect: self._read(dialect, columns))
+
+    def read_coded(self, columns: list[str] | None) -> pl.DataFrame | CodedRows:
+        """The same rows, columns of few values coded while they are read where that is faster."""
+
+        def rows(dialect: _Dialect) -> pl.DataFrame | CodedRows:
+            coded = self._coded(dialect, columns)
+            return self._read(dialect, columns) if coded is None else coded
+
+        return self._by_encoding(rows)
+
+    def _by_encoding(self, rows: Callable[[_Dialect], Rows]) -> Rows:
         declared = self.options.encoding
         tried = [declared] if declared else encodings(self.head)
         for encoding in tried:
             try:
-                return self._read(self._dialect(encoding), columns)
+                return rows(self._dialect(encoding))
             except UnicodeError:
                 continue
         line = self._undecodable(tried[-1])
@@ -299,16 +326,106 @@ class CsvFile:
 
     def _source(self, dialect: _Dialect, columns: int) -> Source:
         """What Polars reads, which is UTF-8, after a look at what would go wrong with it."""
-        utf8 = _is_utf8(dialect.encoding)
-        lines = max(self.head.count(dialect.line_end.encode()), 1)
-        rows = self.size * lines // len(self.head)
-        copies = 2 if utf8 else 4
-        require_to_read(self.path, copies * self.size + rows * columns * CELL)
+        self._require_to_read(dialect, columns)
         if dialect.encoding in GUESSES and self.options.encoding is None:
             self._refuse_mixed()
-        source = self.path if utf8 else self._as_utf8(dialect)
+        source = self.path if _is_utf8(dialect.encoding) else self._as_utf8(dialect)
         self._refuse_nul(source)
         return source
+
+    def _require_to_read(self, dialect: _Dialect, columns: int) -> None:
+        lines = max(self.head.count(dialect.line_end.encode()), 1)
+        rows = self.size * lines // len(self.head)
+        copies = 2 if _is_utf8(dialect.encoding) else 4
+        require_to_read(self.path, copies * self.size + rows * columns * CELL)
+
+    # Coding while reading
+
+    def _coded(self, dialect: _Dialect, columns: list[str] | None) -> CodedRows | None:
+        """The rows, columns of few values coded while Polars reads them.
+
+        None if that does not pay, and if anything is unusual: quotes, damage, lines of different
+        lengths. Then the file is to be read in the usual way, which says what is wrong with it.
+        """
+        wanted = wanted_names(self.path, dialect.names, columns, named=dialect.named)
+        large = self.size > _WORTHWHILE and _is_utf8(dialect.encoding)
+        few = self._few(dialect) if large and len(wanted) == dialect.width else []
+        if not few:
+            return None
+        self._require_to_read(dialect, dialect.width)
+        # Polars reads numbers of two bytes faster than those of four. It fails if they run out.
+        tables = {name: pl.Categories.random(physical=pl.UInt16) for name in few}
+        frame = self._categorical(dialect, tables)
+        if frame is None:
+            return None
+        texts = {name: cast("list[str]", list(table)) for name, table in tables.items()}
+        every_text = "\n".join(map("\n".join, texts.values()))
+        if "\0" in every_text or (dialect.quote and dialect.quote in every_text):
+            return None
+        if dialect.width > 1 and frame[:, -1].null_count() and not _is_regular(self.path, dialect):
+            return None
+        others = [name for name in frame.columns if name not in tables]
+        return CodedRows(tuple(frame.columns), _codes(frame, texts), frame[others])
+
+    def _few(self, dialect: _Dialect) -> list[str]:
+        """The columns that seem to have few values, by lines from all over the file.
+
+        None of them if a value is quoted: Polars reads such categories in another way than texts.
+        """
+        lines = self._scattered_lines(dialect)
+        quote = dialect.quote.encode()
+        if quote and (quote in self.head or quote in lines):
+            return []
+        try:
+            sample = pl.read_csv(
+                lines,
+                has_header=False,
+                separator=dialect.separator,
+                quote_char=None,
+                eol_char=dialect.line_end,
+                infer_schema=False,
+            )
+        except pl.exceptions.PolarsError:
+            return []
+        if sample.width != dialect.width:
+            return []
+        values = sample.select(pl.all().n_unique()).row(0)
+        most = sample.height // _REPEATED
+        few = [name for name, own in zip(dialect.names, values, strict=True) if own <= most]
+        # The texts of other columns will not be looked at.
+        unseen = len(few) < dialect.width
+        if unseen and not (_is_plain(self.path, dialect) and _line_with_nul(self.path) is None):
+            return []
+        return few
+
+    def _scattered_lines(self, dialect: _Dialect) -> bytes:
+        """Some lines from places all over the file."""
+        end = dialect.line_end.encode()
+        parts = min(self.size // _EVERY + 1, _PARTS)
+        with _mapped(self.path) as content:
+            starts = range(0, self.size, self.size // parts + 1)
+            pieces = [content[start : start + _PART] for start in starts]
+        # The first line of a piece and its last one are cut off.
+        return b"".join(piece[piece.find(end) + 1 : piece.rfind(end) + 1] for piece in pieces)
+
+    def _categorical(
+        self, dialect: _Dialect, tables: Mapping[str, pl.Categories]
+    ) -> pl.DataFrame | None:
+        """What Polars reads if nothing is quoted, some columns as categories; None if it fails."""
+        types = {name: pl.Categorical(table) for name, table in tables.items()}
+        try:
+            frame = pl.read_csv(
+                str(self.path),
+                separator=dialect.separator,
+                quote_char=None,
+                schema_overrides=types,
+                eol_char=dialect.line_end,
+                infer_schema=False,
+                glob=False,
+            )
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            return None
+        return frame if frame.columns == dialect.names else None
 
     def _refuse_nul(self, source: Source) -> None:
         line = _line_with_nul(source)
@@ -466,6 +583,28 @@ def require_to_read(path: Path, needed: int) -> None:
 
 def _column(records: Sequence[Sequence[str]], place: int) -> list[str]:
     return [record[place] for record in records if place < len(record)]
+
+
+def _codes(frame: pl.DataFrame, texts: Mapping[str, Sequence[str]]) -> dict[str, CodedValues]:
+    """Codes of categorical columns by the order of their texts, given these by their numbers."""
+    ordered: dict[str, list[object]] = {}
+    taken: list[pl.Expr] = []
+    for name, own in texts.items():
+        column = frame[name]
+        ordered[name] = [*sorted(own)]
+        place = {text: code for code, text in enumerate(ordered[name])}
+        # Missing values come last.
+        codes = [place[text] for text in own] + [len(own)]
+        if column.null_count():
+            ordered[name].append(None)
+        table = pl.Series(codes, dtype=_UNSIGNED[smallest(len(codes))])
+        numbers = pl.nth(frame.get_column_index(name)).to_physical().fill_null(len(own))
+        taken.append(pl.lit(table).gather(numbers).alias(str(len(taken))))
+    coded = frame.select(taken)
+    return {
+        name: (codes.to_numpy(), values)
+        for (name, values), codes in zip(ordered.items(), coded, strict=True)
+    }
 
 
 def _quote(text: str) -> str:

@@ -18,7 +18,7 @@ from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.data import frames, free_memory
 from shoal.data.disk import Stamps
-from shoal.data.engines.engine import Engine
+from shoal.data.engines.engine import Engine, changed
 from shoal.data.engines.failures import reason
 from shoal.data.engines.streaming import Streamed
 from shoal.data.in_turn import KeptRows, drawable, in_order, is_known
@@ -154,23 +154,25 @@ class Distant:
             known = column.filter(is_known(column))
             with_last = pl.concat([*last, known])
             if not in_order(with_last):
-                raise self._changed(self.engine.name)
+                raise changed(self.engine.name)
             seen += len(column)
             rows += len(known)
             values += with_last.n_unique() - sum(map(len, last))
             last = [with_last.tail(1)]
         if seen != self.rows:
-            raise self._changed(self.engine.name)
+            raise changed(self.engine.name)
         return rows, values
 
     def count(self, columns: Sequence[Recoded]) -> Counts:
         return self._tallied([recoded.column.name for recoded in columns]).count(columns)
 
-    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
-        names = _names([unit, *columns])
+    def bounded(
+        self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
+    ) -> Tallied:
+        names = [column.name for column in (unit, *columns)]
         if not self._too_many(names):
-            self._tallied(names)
-        elif not self._is_own_key(unit) or not self.engine.orders(unit.name):
+            return self._tallied(names).bounded(unit, columns, rows, chance)
+        if not self._is_own_key(unit) or not self.engine.orders(unit.name):
             free_memory.require(
                 self.rows * _bytes(names),
                 f"bounding the people of column {unit.name!r}, whom {self.engine.name} cannot put "
@@ -178,28 +180,24 @@ class Distant:
                 "let the column hold texts or integers, and be read as such, or use a larger "
                 "machine",
             )
-            self._tallied(names)
+            return self._tallied(names).bounded(unit, columns, rows, chance)
+        return self._bounded_in_turn(names, columns, rows, chance)
 
-    def bounded(
-        self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
+    def _bounded_in_turn(
+        self, names: Sequence[str], columns: Sequence[Reading], rows: int, chance: Chance
     ) -> Tallied:
-        self.prepare(unit, columns)
-        names = _names([unit, *columns])
-        for tally in self._tallies:
-            if tally.has(names):
-                return tally.bounded(unit, columns, rows, chance)
         kept = KeptRows(columns, self.values(columns), self.types)
         seen = 0
-        changed = self._changed(self.engine.name)
-        for part in drawable(self._in_order(names), rows, self._at_once(names), changed):
+        at_once = self._at_once(names)
+        for part in drawable(self._in_order(names), rows, at_once, changed(self.engine.name)):
             try:
                 kept.draw(part, rows, chance)
             except KeyError:
                 # A value that was not there before.
-                raise changed from None
+                raise changed(self.engine.name) from None
             seen += part.height
         if seen != self.rows:
-            raise changed
+            raise changed(self.engine.name)
         return kept.tally()
 
     def _in_order(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
@@ -238,6 +236,15 @@ class Distant:
     def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> Any:
         return self.types.make(columns, kinds)
 
+    def ordered(self, names: Sequence[str]) -> pl.DataFrame | None:
+        """All rows in their own order, of some columns; None if they have none."""
+        if not isinstance(self.engine, Streamed):
+            return None
+        for name in names:
+            self._require_comparable(name)
+        with self._asking():
+            return self.engine.all_rows(names)
+
     def _tallied(self, names: Sequence[str]) -> Tallied:
         """A tally that has these columns: one that is kept, or else a new one."""
         for tally in self._tallies:
@@ -251,7 +258,7 @@ class Distant:
         with self._asking():
             tally = Tallied.gather(self.types, wanted, self.engine.tally(wanted))
         if self._tallies and tally.rows != self._tallies[0].rows:
-            raise self._changed(self.engine.name)
+            raise changed(self.engine.name)
         self._tallies.append(tally)
         return tally
 
@@ -310,19 +317,9 @@ class Distant:
         self._require_unchanged()
 
     def _require_unchanged(self) -> None:
-        changed = self.files.changed() if self.files is not None else []
-        if changed:
-            raise self._changed(str(changed[0])) from None
-
-    def _changed(self, where: str) -> SourceError:
-        return SourceError(
-            f"the rows of {where} changed while they were counted",
-            "count a copy, or when nobody writes",
-        )
-
-
-def _names(columns: Sequence[Reading]) -> list[str]:
-    return [column.name for column in columns]
+        others = self.files.changed() if self.files is not None else []
+        if others:
+            raise changed(str(others[0])) from None
 
 
 def _bytes(names: Sequence[str]) -> int:

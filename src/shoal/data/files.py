@@ -29,9 +29,9 @@ from shoal.data.csv_files import (
 from shoal.data.databases import database, is_database
 from shoal.data.disk import Stamps, reading, replacing, unreadable
 from shoal.data.distant import Distant
-from shoal.data.engines import EngineName
+from shoal.data.engines import CATALOGUE, CONNECT, EngineName
 from shoal.data.engines.streaming import Streamed
-from shoal.data.frames import RowsWithCounts
+from shoal.data.frames import CodedRows, RowsWithCounts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.parquet import CELL, unpacked_size
@@ -45,6 +45,7 @@ __all__ = [
     "Format",
     "formulas",
     "read",
+    "read_frame",
     "require_room",
     "restored",
     "serialise",
@@ -94,13 +95,15 @@ def read(  # noqa: PLR0913  keyword options
     neutralised: bool = False,
     engine: EngineName | None = None,
     query: str | None = None,
+    master: str | None = None,
 ) -> Table:
     """A `Table` from CSV, Parquet or Arrow files, or from a database.
 
     `path` is a file, a folder of files, a pattern such as "visits/*.parquet", or a database: an
     SQLite or DuckDB file, or a URL such as postgresql://host/name, of which `query` names a table
     or gives a query. `engine` is "memory", "stream" (the rows are counted where they are, in
-    streams) or "spark"; by default, files are streamed that do not fit into memory.
+    streams) or "spark"; by default, files are streamed that do not fit into memory. `master` is
+    where Spark runs, such as "local[2]" or "spark://host:7077", unless a session is active.
 
     `separator`, `quote` ("" if nothing is quoted) and `encoding` are for CSV files, and found out
     if not given. With `columns`, only these are read. `neutralised` undoes what `neutralise` of
@@ -109,13 +112,19 @@ def read(  # noqa: PLR0913  keyword options
     wanted = None if columns is None else list(columns)
     if neutralised and wanted is not None:
         raise ParameterError("a neutralised file is read whole", "leave out the columns to read")
-    if query is not None or is_database(os.fspath(path)):
-        rows: Any = _of_database(os.fspath(path), query, wanted, engine)
+    if neutralised and engine not in (None, "memory"):
+        raise ParameterError("a neutralised file is read into memory", "leave out the engine")
+    place = os.fspath(path)
+    options = CsvOptions(separator, quote, encoding)
+    if _is_spark(place, engine, master):
+        rows: Any = _of_spark(place, query, wanted, options, master)
+    elif query is not None or is_database(place):
+        rows = _of_database(place, query, wanted, engine)
     else:
-        options = CsvOptions(separator, quote, encoding)
-        rows = _Files(Path(path), options, wanted).rows("memory" if neutralised else engine)
+        files = _Files(Path(path), options, wanted)
+        rows = restored(files.frame()) if neutralised else files.rows(engine)
     return table(
-        restored(rows) if neutralised else rows,
+        rows,
         quasi=quasi,
         sensitive=sensitive,
         identifying=identifying,
@@ -125,6 +134,12 @@ def read(  # noqa: PLR0913  keyword options
         missing=missing,
         rows_are_people=rows_are_people,
     )
+
+
+def read_frame(path: Path, options: CsvOptions, *, neutralised: bool = False) -> pl.DataFrame:
+    """The rows of files as a dataframe, for those who do not count them; see `read`."""
+    frame = _Files(path, options, None).frame()
+    return restored(frame) if neutralised else frame
 
 
 @typed
@@ -225,6 +240,42 @@ def _of_database(
     return database(place, query, columns)
 
 
+def _is_spark(place: str, engine: EngineName | None, master: str | None) -> bool:
+    """Whether Spark is to read a place."""
+    if engine == "spark" or place.startswith((CATALOGUE, CONNECT)):
+        return True
+    if master is not None:
+        raise ParameterError(
+            "is for Spark", "give engine 'spark' too", option="master", given=repr(master)
+        )
+    return False
+
+
+def _of_spark(
+    place: str,
+    query: str | None,
+    columns: list[str] | None,
+    options: CsvOptions,
+    master: str | None,
+) -> Any:
+    """A Spark DataFrame of files, or of a table or query, or of some of its columns."""
+    from shoal.data.engines import spark
+
+    if place.startswith((CATALOGUE, CONNECT)):
+        frame = spark.spark_table(place, query, master)
+    elif query is not None:
+        raise ParameterError(
+            f"{place} is files", f"`query` is for tables that Spark knows: read {CATALOGUE!r}"
+        )
+    else:
+        frame = spark.spark_files(place, options, master)
+    if columns is None:
+        return frame
+    wanted_names(Path(place), frame.columns, columns)
+    unwanted = [name for name in frame.columns if name not in columns]
+    return frame.drop(*unwanted)
+
+
 @dataclass(frozen=True)
 class _Files:
     """One file, or several that make one table: a folder of files, or a pattern."""
@@ -235,17 +286,28 @@ class _Files:
 
     def rows(self, engine: EngineName | None) -> Any:
         """A dataframe of all rows, or a source of them."""
-        if engine == "spark":
-            return self._spark()
         files = self._files()
         if engine == "stream":
             return self._streamed(files)
         try:
-            return _joined(files, [_frame(file, self.options, self.columns) for file in files])
+            return self._source(files[0]) if len(files) == 1 else self.frame()
         except TooLargeError:
             if engine == "memory":
                 raise
         return self._streamed(files)
+
+    def frame(self) -> pl.DataFrame:
+        """A dataframe of all rows."""
+        files = self._files()
+        return _joined(files, [_frame(file, self.options, self.columns) for file in files])
+
+    def _source(self, file: Path) -> Memory:
+        """The source of one file, which may be coded while it is read."""
+        head, size = _head(file)
+        if _form(file, head, self.options) is not None:
+            return Memory.of(_frame(file, self.options, self.columns))
+        rows = CsvFile(file, head, size, self.options).read_coded(self.columns)
+        return Memory(rows) if isinstance(rows, CodedRows) else Memory.of(rows)
 
     def _files(self) -> list[Path]:
         if self.path.is_dir():
@@ -265,16 +327,6 @@ class _Files:
         stamps = Stamps.of(files)
         lazy = _joined(files, [_lazy(file, self.options, self.columns) for file in files])
         return Distant(Streamed(lazy, str(self.path)), files=stamps)
-
-    def _spark(self) -> Any:
-        from shoal.data.engines.spark import files_of
-
-        frame = files_of(str(self.path), self.options)
-        if self.columns is None:
-            return frame
-        wanted_names(self.path, frame.columns, self.columns)
-        unwanted = [name for name in frame.columns if name not in self.columns]
-        return frame.drop(*unwanted)
 
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)

@@ -22,6 +22,8 @@ from shoal.data.kinds import Key, Kind
 from shoal.errors import ForkError
 
 __all__ = [
+    "CodedRows",
+    "CodedValues",
     "Library",
     "RowsWithCounts",
     "comparable",
@@ -72,6 +74,56 @@ class RowsWithCounts:
         for column in frame.iter_columns():
             repeated[column.name] = own.take(column.to_native(), rows)
         return own.frame(repeated)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """The rows of a file whose columns of few texts were coded while they were read.
+
+    The texts of such a column are sorted, a missing one (None) comes last, and all of them occur.
+    The other columns are in a Polars dataframe.
+    """
+
+    columns: tuple[str, ...]
+    coded: Mapping[str, CodedValues]
+    others: Any
+
+    def __len__(self) -> int:
+        for codes, _ in self.coded.values():
+            return len(codes)
+        return int(self.others.height)
+
+    def __getitem__(self, rows: Ints) -> "CodedRows":
+        """Some of the rows."""
+        coded = {}
+        for name, (codes, values) in self.coded.items():
+            taken = codes[rows]
+            occurs = np.bincount(taken, minlength=len(values)) > 0
+            moved_up = (np.cumsum(occurs) - 1).astype(codes.dtype)
+            left = [value for value, kept in zip(values, occurs, strict=True) if kept]
+            coded[name] = moved_up[taken], left
+        return CodedRows(self.columns, coded, self.others[rows])
+
+    def select(self, *names: str) -> "CodedRows":
+        """Some of the columns."""
+        coded = {name: self.coded[name] for name in names if name in self.coded}
+        others = [name for name in names if name not in coded]
+        return CodedRows(names, coded, self.others[others])
+
+    def column(self, name: str, rows: int | None = None) -> Any:
+        """A column as a Polars series, or its first rows."""
+        import polars as pl
+
+        if name not in self.coded:
+            return self.others[name][:rows]
+        codes, values = self.coded[name]
+        if rows == 0:
+            values = []
+        return _Polars().take(pl.Series(name, values, dtype=pl.String), codes[:rows])
+
+    def frame(self) -> Any:
+        """All of them as a Polars dataframe, in which the texts are texts again."""
+        return _Polars().frame({name: self.column(name) for name in self.columns})
 
 
 def require_threads() -> None:

@@ -144,16 +144,13 @@ class Source(Protocol):
         """The distinct rows of some columns, and how often each occurs."""
         ...
 
-    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
-        """Do what can fail before `bounded` draws anything."""
-        ...
-
     def bounded(
         self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
     ) -> "Source":
         """The source with at most `rows` rows of each person, for questions about `columns`.
 
-        They are chosen uniformly, and independently between people: see `bounded_rows`.
+        They are chosen uniformly, and independently between people: see `bounded_rows`. What can
+        be refused is refused before anything is drawn.
         """
         ...
 
@@ -198,12 +195,12 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """The rows of a pandas, Polars or Arrow dataframe.
+    """The rows of a pandas, Polars or Arrow dataframe, or of a file.
 
-    A column is coded when it is first used, and only then.
+    A column is coded when it is first used, and only then, unless it was coded while it was read.
     """
 
-    frame: "nw.DataFrame[Any]"
+    held: "nw.DataFrame[Any] | frames.CodedRows"
     _coded: dict[Reading, Column] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
@@ -214,13 +211,24 @@ class Memory:
         """The source of a native dataframe, which is not copied; ColumnError if it is not one."""
         return cls(_wrapped(frame))
 
+    @cached_property
+    def frame(self) -> "nw.DataFrame[Any]":
+        """The dataframe; what was coded while it was read becomes one when it is asked for."""
+        if isinstance(self.held, frames.CodedRows):
+            return nw.from_native(self.held.frame(), eager_only=True)
+        return self.held
+
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self.frame.columns)
+        return tuple(self.held.columns)
 
     @property
     def rows(self) -> int:
-        return len(self.frame)
+        return len(self.held)
+
+    def selecting(self, names: Sequence[str]) -> "Memory":
+        """The source with some of the columns."""
+        return Memory(self.held.select(*names))
 
     def together(self, names: Sequence[str]) -> "Memory":
         return self
@@ -241,7 +249,7 @@ class Memory:
         return like_a_record(self.names, texts)
 
     def _first_texts(self, name: str) -> list[str]:
-        column = self.frame[name]
+        column = self._typed(name, _LOOKED_AT)
         if column.dtype != nw.String:
             return []
         first = column.head(_LOOKED_AT).to_list()
@@ -249,17 +257,22 @@ class Memory:
         return [value for value in first if isinstance(value, str)]
 
     def kind(self, name: str) -> Kind:
-        return frames.kind_of(self._library, self.frame.get_column(name))
+        if name in self._read:
+            return Kind.TEXT
+        return frames.kind_of(self._library, self._typed(name))
 
     def guessed(self, name: str) -> bool:
-        return frames.guessed(self._library, self.frame.get_column(name))
+        return name not in self._read and frames.guessed(self._library, self._typed(name))
 
     def decimal(self, name: str) -> bool:
-        return self.frame.get_column(name).dtype.is_decimal()
+        return self._typed(name).dtype.is_decimal()
 
     def distinct(self, name: str) -> int | None:
+        if name in self._read:
+            _, values = self._read[name]
+            return len(values)
         try:
-            return int(self.frame.get_column(name).n_unique())
+            return int(self._typed(name).n_unique())
         except Exception:
             # For lists and the like, every library raises a different error.
             return None
@@ -296,9 +309,6 @@ class Memory:
         cards = [recoded.card for recoded in columns]
         return group(names, self.recoded(columns), cards)
 
-    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
-        pass  # the rows are here
-
     def bounded(
         self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
     ) -> "Memory":
@@ -308,7 +318,7 @@ class Memory:
         kept = bounded_rows(people.codes, codes, once, rows, chance)
         if kept.all():
             return self
-        return Memory(self.frame[np.flatnonzero(kept)])
+        return Memory(self.held[np.flatnonzero(kept)])
 
     def write_back(
         self,
@@ -336,7 +346,7 @@ class Memory:
             own = None
             kind = Kind.TEXT
             if name in self.names:
-                own = self.frame.get_column(name)
+                own = self._typed(name)
                 kind = kinds[name]
             occurs = np.bincount(codes, minlength=len(values)) > 0
             # Values that do not occur leave no trace, so the others move up.
@@ -347,19 +357,33 @@ class Memory:
 
     @cached_property
     def _library(self) -> frames.Library:
-        library = frames.library(self.frame)
+        frame = self.held
+        if isinstance(frame, frames.CodedRows):
+            frame = nw.from_native(frame.others, eager_only=True)
+        library = frames.library(frame)
         assert library is not None  # `of` takes no other dataframe
         return library
+
+    @property
+    def _read(self) -> Mapping[str, frames.CodedValues]:
+        """The columns that were coded while they were read."""
+        return self.held.coded if isinstance(self.held, frames.CodedRows) else {}
+
+    def _typed(self, name: str, rows: int = 0) -> "nw.Series[Any]":
+        """A column; of one that was coded while it was read, the first rows."""
+        if not isinstance(self.held, frames.CodedRows):
+            return self.held.get_column(name)
+        series = self.held.column(name, rows if name in self._read else None)
+        return nw.from_native(series, series_only=True)
 
     def _code(self, columns: Sequence[Reading]) -> None:
         """Code columns side by side, since the libraries free Python's lock."""
         together = {}
         for reading in columns:
             # Texts of integers are coded faster as integers.
-            if reading.kind is not Kind.INTEGER:
-                series = self.frame.get_column(reading.name)
-                together[reading.name] = series.to_native()
-        ahead = self._library.together(together)
+            if reading.kind is not Kind.INTEGER and reading.name not in self._read:
+                together[reading.name] = self._typed(reading.name).to_native()
+        ahead = {**self._read, **self._library.together(together)}
 
         def code(column: Reading) -> None:
             if column.name in ahead:
@@ -368,7 +392,8 @@ class Memory:
                 codes, values = self._factorize(column)
             self._coded[column] = _column(column, codes, values)
 
-        if len(columns) > len(ahead) + 1 and self.rows >= _SIDE_BY_SIDE:
+        alone = sum(column.name not in ahead for column in columns)
+        if alone > 1 and self.rows >= _SIDE_BY_SIDE:
             with ThreadPoolExecutor(min(len(columns), os.cpu_count() or 1)) as threads:
                 list(threads.map(code, columns))
         else:
@@ -376,7 +401,7 @@ class Memory:
                 code(column)
 
     def _factorize(self, column: Reading) -> tuple[npt.NDArray[Any], list[object]]:
-        series = self.frame.get_column(column.name)
+        series = self._typed(column.name)
         if not frames.comparable(series):
             raise ColumnError(
                 f"column {column.name!r} is of type {series.dtype}, whose values have no order or "
@@ -405,7 +430,8 @@ def _column(column: Reading, codes: npt.NDArray[Any], values: list[object]) -> C
         ordered.append(None)
     narrow = smallest(max(len(ordered), 1))
     if ordered == keys:
-        return Column(column.name, column.kind, tuple(ordered), codes.astype(narrow))
+        same_order = codes.astype(narrow, copy=False)
+        return Column(column.name, column.kind, tuple(ordered), same_order)
     # Distinct values may share a key ("39", "039"): one look-up merges and orders them.
     place = {key: code for code, key in enumerate(ordered)}
     code_of = np.array([place[key] for key in keys], dtype=narrow)

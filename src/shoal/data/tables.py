@@ -41,6 +41,9 @@ __all__ = ["Column", "Missing", "Role", "Table", "table"]
 
 Missing = Literal["category", "refuse"]
 
+_FETCHED_CELL = 32
+"""Bytes of a cell while rows are fetched: its code, and what becomes of it in a dataframe."""
+
 
 @typed
 @dataclass(frozen=True, eq=False)
@@ -295,27 +298,18 @@ class Table:
                 recoded.append(self._recoded(name, levels.get(name)))
         return self.source.count(recoded)
 
-    def prepare(self, unit: str) -> None:
-        """Do what can fail before `bounded` draws anything."""
-        self.require_people(unit)
-        self.source.prepare(self._reading(unit), self._used)
-
     def bounded(self, unit: str, rows: int, chance: Chance) -> "Table":
         """The table with at most `rows` rows of each person, drawn uniformly and independently.
 
         Its columns keep their types, whatever the rows drawn would suggest.
         """
         self.require_people(unit)
-        source = self.source.bounded(self._reading(unit), self._used, rows, chance)
+        columns = [self._reading(name) for name in self.released if name in self.roles]
+        source = self.source.bounded(self._reading(unit), columns, rows, chance)
         if source is self.source:
             return self
         types = {name: self.kind(name) for name in self.names}
         return replace(self, source=source, types=types)
-
-    @property
-    def _used(self) -> list[Reading]:
-        """The columns that methods look at."""
-        return [self._reading(name) for name in self.released if name in self.roles]
 
     def write_back(
         self,
@@ -381,6 +375,41 @@ class Table:
 
     # Single records, which only a table in memory has
 
+    def in_memory(self, besides: Iterable[str] = (), *, in_order: bool = False) -> "Table":
+        """The table with its rows in memory, for work on single people; itself if they are there.
+
+        Rows that are elsewhere are fetched: all columns with a role but identifying ones, and those
+        `besides`. Rows of files and of Polars keep their order, others are in that of their values.
+        TooLargeError if they do not fit; ColumnError if they should be `in_order` and have none.
+        """
+        if isinstance(self.source, Memory):
+            return self
+        released = [name for name in self.released if name in self.roles]
+        names = list(dict.fromkeys([*released, *besides]))
+        kinds = {name: self.kind(name) for name in names}
+        free_memory.require(
+            self.rows * len(names) * _FETCHED_CELL,
+            f"fetching {self.rows:,} rows into memory, since this needs single records,",
+            "use fewer columns, a part of the table, or a larger machine",
+        )
+        ordered = getattr(self.source, "ordered", None)
+        frame = None if ordered is None else ordered(names)
+        if frame is None and in_order:
+            raise ColumnError(
+                "this needs the order of rows, and those of a database or a cluster have none",
+                "read the table, or a part of it, from a file",
+            )
+        if frame is None:
+            frame = self.write_back(names, {})
+        return Table(
+            Memory.of(frame),
+            {name: role for name, role in self.roles.items() if name in kinds},
+            {name: tree for name, tree in self.hierarchies.items() if name in kinds},
+            kinds,
+            self.missing,
+            self.rows_are_people,
+        )
+
     def records(self, names: Iterable[str]) -> list[Column]:
         """Coded columns in the order of the rows; ColumnError if the rows are not in memory.
 
@@ -400,7 +429,7 @@ class Table:
         if not isinstance(self.source, Memory):
             raise ColumnError(
                 "this needs single records, and the rows of this table are not in memory",
-                "read the table, or a part of it, into memory first",
+                "fetch them with `Table.in_memory` first, if they fit",
             )
         return self.source
 
@@ -411,7 +440,7 @@ class Table:
 
         It has no roles, types or hierarchies but those in `changes`.
         """
-        source = Memory(self.frame.select(*names))
+        source = self._in_memory.selecting(names)
         return Table(source, missing=self.missing, **changes)
 
     def with_roles(

@@ -57,6 +57,8 @@ def run(
     ('epsilon', 'delta', 'k', 'k, standard definition')
     """
     experiment = find(name)
+    if data is not None:
+        data = data.in_memory(data.names)
     setting = RunSetting(quick, data, seed)
     if progress is not None:
         setting = RunSetting(quick, data, seed, progress)

@@ -1,14 +1,17 @@
 """`Ledger`: reserve, release, complete. What was reserved is spent, whatever happens afterwards.
 
+A release is reserved before its first coin is flipped, and after all that needs none.
+
 Uses `account` for the sums, `shown` for what releases show together, `witnesses` for older copies,
 and the log. The doors and recipes use it.
 """
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -321,7 +324,9 @@ class Ledger:
         """Enter a release, make it, and write it into a directory, if one is given.
 
         BudgetError if it does not fit the budget: then no coin was flipped, and nothing is entered
-        or written. Whatever fails after it was entered leaves it spent, and the error says so. The
+        or written. It is entered before its first coin is flipped, and not earlier: what fails
+        before that, such as a source that cannot be counted, spends nothing. Whatever fails after
+        it was entered leaves it spent, and the error says so. The
         `entry` of the release has its number, and whether it is of `other_data` than the release
         before it.
 
@@ -338,14 +343,19 @@ class Ledger:
         require_people(method, table)
         if isinstance(destination, Destination):
             self._require(destination)
+        people = table
+        if not isinstance(promise, DifferentialPrivacy) and self.account().gamma is not None:
+            people = table.in_memory()
         if others is not None and not isinstance(promise, DifferentialPrivacy):
             from shoal.ledger.shown import read_others
 
-            read_others(others, table)
-        private = chance is None or chance.private
-        entry = self.reserve(promise, method.name, table, private=private, override=override)
-        with self._spent(entry.number):
-            made = method.release(table, chance, progress=progress)
+            read_others(others, people)
+        chance = chance or Chance()
+        facts = self._reserving(promise, method.name, table, chance.private, override)
+        entering = _Entering(chance, partial(self._enter, facts))
+        with self._spent(entering):
+            made = method.release(table, entering, progress=progress)
+            entry = entering.entry()
             if provenance:
                 certificate = replace(made.certificate, recipe=provenance.digest)
                 made = made.with_certificate(certificate)
@@ -353,7 +363,7 @@ class Ledger:
                 entry.number,
                 made.certificate,
                 release=made,
-                table=table,
+                table=people,
                 override=override,
                 others=others,
                 recipe_file=provenance.file if provenance else None,
@@ -365,15 +375,20 @@ class Ledger:
         return made.with_entry(_entered(entry, done.facts))
 
     @contextmanager
-    def _spent(self, number: int) -> Iterator[None]:
-        """Make every error say that an entry counts, although its release failed."""
+    def _spent(self, entering: "_Entering") -> Iterator[None]:
+        """Make every error say that an entry counts, although its release failed, if there is one.
+
+        Before the first coin there is none.
+        """
         counts = "still counts as spent"
         if self.account().gamma is not None:
             counts = "keeps that it was tried"
-        note = f"entry {number} of {self.path} {counts}"
         try:
             yield
         except BaseException as error:
+            if entering.entered is None:
+                raise
+            note = f"entry {entering.entered.number} of {self.path} {counts}"
             if isinstance(error, ShoalError) and not isinstance(error, Stopped):
                 error.fix = f"{error.fix}; {note}" if error.fix else note
             else:
@@ -397,6 +412,17 @@ class Ledger:
         `override` that. ForkError where the release could not be computed, as Polars cannot work in
         a fork of a process that used it.
         """
+        return self._enter(self._reserving(promise, method, table, private, override))
+
+    def _reserving(
+        self,
+        promise: Promise,
+        method: str,
+        table: Table,
+        private: bool,
+        override: str | None,
+    ) -> Reserved:
+        """What `reserve` will enter, after all that can be refused was."""
         require_threads()
         stated = plain(promise.to_dict())
         cost = Cost()
@@ -411,12 +437,15 @@ class Ledger:
             self._require_view(method, stated)
         columns = {name: role.value for name, role in table.roles.items()}
         mark = fingerprint(table, self._key())
+        return Reserved(method, cost, stated, columns, mark, other_data=False)
+
+    def _enter(self, facts: Reserved) -> LedgerEntry[Reserved]:
         with self._turn() as (account, append):
             # Others may have been faster.
-            account.require(cost, method, self.path)
+            account.require(facts.cost, facts.method, self.path)
             marks = [entry.facts.fingerprint for entry in account.reserved]
-            other = bool(marks) and marks[-1] != mark
-            return append(Reserved(method, cost, stated, columns, mark, other))
+            other = bool(marks) and marks[-1] != facts.fingerprint
+            return append(replace(facts, other_data=other))
 
     def _require_view(self, method: str, promise: Mapping[str, Any]) -> None:
         """BudgetError unless a release that nothing bounds can be counted with others."""
@@ -671,6 +700,26 @@ def _either() -> ParameterError:
         "so a γ would be about nothing",
         "use two ledgers, or one without a budget",
     )
+
+
+class _Entering(Chance):
+    """The draws of a chance; before the first one, a release is entered."""
+
+    def __init__(self, chance: Chance, enter: Callable[[], LedgerEntry[Reserved]]) -> None:
+        self.private = chance.private
+        self.entered: LedgerEntry[Reserved] | None = None
+        self._chance = chance
+        self._enter = enter
+
+    def bytes(self, size: int) -> bytes:
+        self.entry()
+        return self._chance.bytes(size)
+
+    def entry(self) -> LedgerEntry[Reserved]:
+        """The entry, which is made if there is none yet."""
+        if self.entered is None:
+            self.entered = self._enter()
+        return self.entered
 
 
 def _gamma(share: Exact, limits: Mapping[str, Exact] | None) -> Gamma | None:

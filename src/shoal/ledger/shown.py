@@ -409,6 +409,8 @@ def judge(
 
     Each sensitive column that it has, or that earlier ones had as sensitive, is checked separately.
     """
+    # People are rows here: they are looked at several times, always in the same order.
+    table = table.in_memory()
     new = ShownRelease(NEW, release, table.hierarchies)
     if not _is_view(new.certificate):
         method = new.certificate.method
@@ -482,6 +484,7 @@ def views_of(
 ) -> Views:
     """The views of a release and of all that a ledger knows; `Ledger.together`."""
     shown, notes = earlier(account)
+    table = table.in_memory([] if person is None else [person])
     new = ShownRelease(NEW, release, table.hierarchies)
     certificate = release.certificate
     if certificate.number in {done.facts.release for done in account.completed.values()}:
@@ -563,6 +566,7 @@ def read_others(path: str | PathLike[str], table: Table) -> None:
 
     For use before anything is entered.
     """
+    table = table.in_memory()
     named = sensitive_of(path)
     if named is not None and named not in table.sensitive:
         raise ColumnError(

@@ -132,33 +132,35 @@ def _summary(errors: Iterable[float]) -> RelativeError:
 
 
 class _Truth:
-    """The records of the input, to be counted."""
+    """The distinct rows of the input, to be counted."""
 
     def __init__(self, table: Table, names: Sequence[str]) -> None:
-        self.rows = table.rows
-        self._columns = {column.name: column for column in table.records(names)}
+        counts = table.count(names, {})
+        self.rows = counts.total
+        self._count = counts.count
+        self._codes = dict(zip(names, counts.codes, strict=True))
+        self._keys = {name: table.keys(name) for name in names}
 
     def some(self, name: str, share: float, draw: np.random.Generator) -> list[int]:
         """Random values of a column, by code: as many as are a share of all."""
-        values = len(self._columns[name].keys)
+        values = len(self._keys[name])
         chosen: list[int] = draw.choice(values, ceil(share * values), replace=False).tolist()
         return chosen
 
     def keys(self, name: str, codes: Iterable[int]) -> list[Key | str]:
         """Values as a query asks for them."""
-        keys = [self._columns[name].keys[code] for code in codes]
+        keys = [self._keys[name][code] for code in codes]
         return ["" if key is None else key for key in keys]
 
     def _having(self, name: str, codes: Sequence[int]) -> Bools:
-        column = self._columns[name]
-        wanted = np.zeros(len(column.keys), dtype=np.bool_)
+        wanted = np.zeros(len(self._keys[name]), dtype=np.bool_)
         wanted[list(codes)] = True
-        return np.asarray(wanted[column.codes], dtype=np.bool_)
+        return np.asarray(wanted[self._codes[name]], dtype=np.bool_)
 
     def count(self, wanted: dict[str, list[int]]) -> int:
         """How many records satisfy a query."""
         having = [self._having(name, codes) for name, codes in wanted.items()]
-        return int(np.logical_and.reduce(having).sum())
+        return int(self._count[np.logical_and.reduce(having)].sum())
 
     def independent(self, wanted: dict[str, list[int]], sensitive: str) -> float:
         """How many would, if the sensitive column had nothing to do with the others."""

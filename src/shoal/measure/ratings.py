@@ -506,7 +506,9 @@ class _Coder:
         self, table: Table, person: str, item: str, value: str, count: str | None = None
     ) -> Ratings:
         """The ratings of a table; rows without a person, an item or a value are left out."""
-        whose, what, heard = table.records([person, item, value])
+        names = [person, item, value]
+        table = table.in_memory(names if count is None else [*names, count])
+        whose, what, heard = table.records(names)
         record = _numbered(whose, self.people)
         code = _numbered(what, self.items)
         values = _numbers(heard)

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from shoal.arguments import described, missing_of
 from shoal.chance import Chance
+from shoal.data import free_memory
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.people import require_unit
 from shoal.data.schema import ROW, Role, Schema
@@ -44,11 +45,18 @@ __all__ = [
     "refines",
     "require_bound",
     "require_people",
+    "require_records",
     "searched",
     "short_names",
     "silent",
     "syntactic",
 ]
+
+_RECORD, _CELL = 120, 10
+"""Bytes per record, and per record and released column, of methods that draw for every record.
+
+The most that was measured, for buckets and coincident generalisation.
+"""
 
 Progress = Callable[[int, int, str], None]
 """Called from time to time with (done, total, what); may raise `Stopped`."""
@@ -286,6 +294,19 @@ def require_bound(unit: str | None, rows: int, definition: str) -> None:
         )
 
 
+def require_records(table: Table) -> None:
+    """TooLargeError if the single records of a table do not fit into memory.
+
+    For methods that draw for every record, to be asked before anything is drawn.
+    """
+    records = table.rows
+    free_memory.require(
+        records * (_RECORD + _CELL * len(table.released)),
+        f"working on {records:,} single records, as this method does,",
+        "use a method that works with counts, such as SafePub or Optimal, or a part of the table",
+    )
+
+
 def require_people(method: Any, table: Table) -> None:
     """ColumnError if people are in several rows, and nobody says what that means.
 
@@ -294,9 +315,6 @@ def require_people(method: Any, table: Table) -> None:
     unit = getattr(method, "person", None) or getattr(method, "unit", None)
     choice = getattr(method, "choice", None)
     require_unit(table, None if unit == ROW else unit, [choice] if choice else [])
-    bounded_by = getattr(method, "unit", None)
-    if bounded_by not in (None, ROW):
-        table.prepare(bounded_by)
 
 
 def people_of(method: Any, table: Table, chance: Chance) -> Table:

@@ -259,12 +259,13 @@ class Partition:
     """The parts of the table, each a box of places, and the rows in each."""
 
     def __init__(self, table: Table, axes: Sequence[Axis], method: Mondrian) -> None:
+        rows = _distinct(table, axes)
+        number = rows.total if method.relaxed else rows.distinct
         free_memory.require(
-            table.rows * (_ROW + _PLACE * len(axes)),
-            f"cutting {table.rows:,} rows along {len(axes)} columns",
+            number * (_ROW + _PLACE * len(axes)),
+            f"cutting {number:,} rows along {len(axes)} columns",
             "use Optimal, or fewer columns",
         )
-        rows = _distinct(table, axes)
         self.rows = _each_alone(rows) if method.relaxed else rows
         self.method = method
         self.middle = method.splits == "middle"

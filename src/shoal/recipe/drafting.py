@@ -13,6 +13,7 @@ from pathlib import Path
 
 from shoal import __version__
 from shoal.data import toml
+from shoal.data.disk import Place
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
 from shoal.errors import FileError
@@ -69,11 +70,17 @@ _AUTO = (
 
 
 def draft(
-    table: Table, path: Path, *, folder: Path = Path(), header: bool = False, **reading: str | None
+    table: Table,
+    path: Place,
+    *,
+    folder: Path = Path(),
+    header: bool = False,
+    **reading: str | None,
 ) -> str:
     """A recipe for a table, to be kept in a folder and filled in.
 
-    `reading` is how the file was read: separator, quote and encoding, where they were given.
+    `path` is a file, a folder or a database, and `reading` how it was read, where that was given:
+    engine, query, separator, quote and encoding.
     FileError if the names of the columns seem to be a record, unless `header` says that they are
     names.
     """
@@ -86,7 +93,10 @@ def draft(
         )
     kinds = {name: _type(table, name) for name in table.names}
     guesses = {name: _role(table, name, kinds[name]) for name in table.names}
-    source = {"path": Path(os.path.relpath(path, folder)).as_posix(), **reading}
+    place = os.fspath(path)
+    if "://" not in place:
+        place = Path(os.path.relpath(place, folder)).as_posix()
+    source = {"path": place, **reading}
     lines = [
         f"# Drafted by Shoal {__version__}. Replace every {PLACEHOLDER!r}, then:",
         "# shoal recipe check, shoal release.",

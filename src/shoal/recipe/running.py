@@ -72,16 +72,22 @@ class Recipe:
         return cls(written.path, written.content, written.digest)
 
     @classmethod
-    def check(cls, path: str | os.PathLike[str]) -> CheckedRecipe:
+    def check(
+        cls,
+        path: str | os.PathLike[str],
+        engine: EngineName | None = None,
+        master: str | None = None,
+    ) -> CheckedRecipe:
         """As `load`, with its table, after a look at all it names: hierarchies, method, source.
 
-        Nothing is released.
+        Nothing is released. `engine` counts the rows, and `master` is where Spark runs, instead of
+        those that the recipe names.
         """
         written = read(Path(path))
         wrong = list(written.wrong)
         if written.content is None:
             raise mistakes(written.path, wrong)
-        recipe = cls(written.path, written.content, written.digest)
+        recipe = cls(written.path, written.content, written.digest).counted_by(engine, master)
         table = _Examination(recipe, wrong).table()
         if table is None or wrong:
             raise mistakes(written.path, wrong)
@@ -94,11 +100,18 @@ class Recipe:
         """The file that is read."""
         return self.path.parent / self.content.source.path
 
-    def counted_by(self, engine: EngineName | None) -> "Recipe":
-        """The same recipe, whose source is counted by another engine if one is given."""
-        if engine is None:
-            return self
-        source = self.content.source.model_copy(update={"engine": engine})
+    def reads(self, place: str | os.PathLike[str]) -> bool:
+        """Whether a file, a folder or a database is the one that is read."""
+        own = self.content.source.path
+        if "://" in own:
+            return os.fspath(place) == own
+        return os.path.realpath(place) == os.path.realpath(self.source)
+
+    def counted_by(self, engine: EngineName | None, master: str | None = None) -> "Recipe":
+        """The same recipe, whose source is counted by another engine or elsewhere, if given."""
+        given = {"engine": engine, "master": master}
+        changed = {name: value for name, value in given.items() if value is not None}
+        source = self.content.source.model_copy(update=changed)
         content = self.content.model_copy(update={"source": source})
         return Recipe(self.path, content, self.digest)
 
@@ -211,7 +224,7 @@ class Recipe:
             trees = {name: tree for name, tree in trees.items() if name in wanted}
         own: dict[str, Any] = {}
         if path == self.source:
-            own = {"engine": source.engine, "query": source.query}
+            own = {"engine": source.engine, "query": source.query, "master": source.master}
         return read(
             # A URL would not survive as a path.
             source.path if own and "://" in source.path else path,

@@ -344,6 +344,7 @@ class SourceSection(Section):
     quote: str | None = None
     encoding: str | None = None
     engine: EngineName | None = None
+    master: str | None = None
     query: str | None = None
     types: dict[str, KindName] = {}
 

@@ -201,7 +201,8 @@ def _frames(folder: Path, certificate: Certificate) -> dict[str, Any]:
 
 def _frame(folder: Path, file: Mapping[str, Any]) -> Any:
     """One table of a release, as the certificate has its file."""
-    from shoal.data.files import read
+    from shoal.data.csv_files import CsvOptions
+    from shoal.data.files import read_frame
 
     target = folder / Path(file["name"]).name
     reading(target, folder / CERTIFICATE)
@@ -211,11 +212,10 @@ def _frame(folder: Path, file: Mapping[str, Any]) -> Any:
         raise FileError(
             f"{target} is not the table that its certificate was written for: their digests differ"
         )
-    options: dict[str, Any] = {}
-    if file["format"] == "csv":
-        options = {"separator": ",", "quote": '"', "encoding": "utf-8"}
-        options["neutralised"] = file.get("neutralised") is True
-    return read(target, engine="memory", **options).frame.to_native()
+    if file["format"] != "csv":
+        return read_frame(target, CsvOptions())
+    written = CsvOptions(",", '"', "utf-8")
+    return read_frame(target, written, neutralised=file.get("neutralised") is True)
 
 
 def require_place(directory: str | os.PathLike[str], inputs: Iterable[Path] = ()) -> list[Path]:

@@ -147,6 +147,7 @@ def tradeoff_of(table: Table, method: Personal, row: int) -> Staircase:
             "leave out `unit`, or take a table with one row per person",
         )
     require_people(method, table)
+    table = table.in_memory([method.choice] if method.choice else [], in_order=True)
     people = Records.of(table, method).people
     _require_small(prod(height + 1 for height in people.crowds.heights))
     _, sums_of_wishes = method.sums(people.hierarchies)

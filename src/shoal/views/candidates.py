@@ -80,6 +80,8 @@ def truth(
     complete: bool = True,
 ) -> list[Value]:
     """Everybody's value in a table, by the column that names people, or otherwise row by row."""
+    named_by = [] if register.person is None else [register.person]
+    data = data.in_memory([column, *named_by], in_order=register.person is None)
     (secret,) = data.records([column])
     texts = [register.canonical(key) for key in secret.keys]
     values: list[Value] = [texts[code] for code in secret.codes.tolist()]

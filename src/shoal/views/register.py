@@ -81,7 +81,7 @@ class Register:
         public = [name for name in table.quasi if name != sensitive]
         if person is not None and person not in public:
             public.append(person)
-        known = table.selecting(
+        known = table.in_memory(public).selecting(
             public,
             hierarchies={name: tree for name, tree in table.hierarchies.items() if name in public},
             types={name: table.kind(name) for name in public},

@@ -6,7 +6,12 @@ is told nothing but the names of columns. Uses `errors`; `distant` uses it.
 
 from typing import Literal
 
-__all__ = ["EngineName"]
+__all__ = ["CATALOGUE", "CONNECT", "EngineName"]
 
 EngineName = Literal["memory", "stream", "spark"]
 """What counts the rows of files."""
+
+CATALOGUE = "spark://"
+"""How the address of Spark's master begins; alone, it stands for the tables of a session."""
+CONNECT = "sc://"
+"""How the address of a server of Spark Connect begins."""

@@ -95,9 +95,9 @@ class Duck:
         if self.types.schema[names[0]] == pl.String:
             first = f'CAST({first} AS VARCHAR) COLLATE "C"'
         exact = ", ".join(self._exact(name) for name in names)
-        ordered = self.relation.order(first).project(exact)
+        rows = self.relation.order(first).project(exact)
         with self._converting(names):
-            yield from arrow_parts(ordered.to_arrow_reader(_BATCH), names)
+            yield from arrow_parts(rows.to_arrow_reader(_BATCH), names)
 
     def rows(self) -> int:
         return int(self.relation.aggregate("COUNT(*)").fetchone()[0])

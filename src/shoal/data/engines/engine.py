@@ -1,11 +1,13 @@
-"""`Engine`: what every kind of engine can do. `distant` uses it."""
+"""`Engine`: what every kind of engine can do. `distant` and the engines use it."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import polars as pl
 
-__all__ = ["Engine"]
+from shoal.errors import SourceError
+
+__all__ = ["Engine", "changed"]
 
 
 class Engine(Protocol):
@@ -60,3 +62,11 @@ class Engine(Protocol):
     def head(self, rows: int) -> pl.DataFrame:
         """Some of the rows, at most that many."""
         ...
+
+
+def changed(name: str) -> SourceError:
+    """What to raise if an engine gave two answers that do not go together."""
+    return SourceError(
+        f"the rows of {name} changed while they were counted",
+        "count a copy, or when nobody writes",
+    )

@@ -13,7 +13,7 @@ import polars as pl
 from shoal.data.engines.engine import Engine
 from shoal.errors import ColumnError
 
-__all__ = ["DatabaseRows", "arrow_parts", "arrow_types", "grouped", "quoted", "rows_of"]
+__all__ = ["DatabaseRows", "arrow_parts", "arrow_types", "grouped", "ordered", "quoted", "rows_of"]
 
 _QUERY = re.compile(
     r"""(?: \s | \( | --.*\n | /\*(?s:.*?)\*/ )*  # before it, parentheses and comments

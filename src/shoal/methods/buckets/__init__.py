@@ -29,7 +29,7 @@ from shoal.methods.buckets.hiding import Hiding
 from shoal.methods.buckets.problem import fitting
 from shoal.methods.buckets.settings import Search, Setting, Solver
 from shoal.methods.entry import AsViews, Entry
-from shoal.methods.method import Progress, begin
+from shoal.methods.method import Progress, begin, require_records
 from shoal.privacy.limits import BlockedValue, BucketLimits, Eligibility, Limits
 from shoal.releases.certificate import Certificate, certify
 from shoal.releases.facts import Facts
@@ -241,6 +241,7 @@ class Buckets:
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """The people by values and buckets, and the buckets with how often each value occurs."""
+        require_records(table)
         job = begin(self, table, chance, progress)
         table, promise, chance = job.table, job.promise, job.chance
         job.progress(0, 3, "counting values")

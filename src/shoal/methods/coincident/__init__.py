@@ -38,7 +38,14 @@ from shoal.methods.coincident.schemes import (
     shaped,
 )
 from shoal.methods.entry import AsViews, Entry
-from shoal.methods.method import Progress, begin, conjunction, short_names, syntactic
+from shoal.methods.method import (
+    Progress,
+    begin,
+    conjunction,
+    require_records,
+    short_names,
+    syntactic,
+)
 from shoal.privacy.models import DeltaPresence, Model, bound, holds_all
 from shoal.privacy.promises import Coincidence, Promise
 from shoal.releases.certificate import Certificate, certify
@@ -188,6 +195,7 @@ class Coincident:
 
         Fewer than `size` of them, drawn at random, are left out, so that groups are even.
         """
+        require_records(table)
         job = begin(self, table, chance, progress)
         table = job.table
         job.progress(0, 3, "ordering people")

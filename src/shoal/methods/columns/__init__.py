@@ -23,7 +23,14 @@ from shoal.methods.columns.long import RECORD, Long
 from shoal.methods.columns.schemas import ASSOCIATION, Groups, clustered, noise_of
 from shoal.methods.columns.wide import COLUMN_GROUP, Wide
 from shoal.methods.entry import Entry
-from shoal.methods.method import Job, Progress, begin, delta_concerns, require_bound
+from shoal.methods.method import (
+    Job,
+    Progress,
+    begin,
+    delta_concerns,
+    require_bound,
+    require_records,
+)
 from shoal.methods.noisy_counts import derived_of, fixed
 from shoal.privacy.calculus import delta_of, per_row
 from shoal.privacy.promises import DifferentialPrivacy
@@ -395,6 +402,9 @@ class Columns:
                 "give one that is nobody's secret",
                 option="public",
             )
+        if not self.counts:
+            # What is drawn is released record by record.
+            require_records(table)
         job = begin(self, table, chance, progress)
         job.progress(0, 3, "counting records")
         names = self._vocabulary(job.schema)
