@@ -474,12 +474,11 @@ def test_what_cannot_be_ordered_is_refused_before_anything_is_spent(
     ledger.release(method, given)
 
 
-def test_a_connection_that_is_lost_before_the_first_coin_spends_nothing(tmp_path: Path) -> None:
+def test_where_all_rows_fit_no_coin_is_flipped_before_the_last_one_came(tmp_path: Path) -> None:
     class Lost(Streamed):
-        def tally(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
-            if len(names) > 1:
-                raise OSError
-            yield from super().tally(names)
+        def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
+            yield from super().in_order(names, 9)
+            raise OSError
 
     source = Distant(Lost(people_of_sizes([3] * 40).lazy()))
     given = shoal.table(source, identifying=["person"], insensitive=["age"], quasi=[])

@@ -1,4 +1,4 @@
-"""Bounding people one after the other, where not all of their rows fit into memory.
+"""Bounding people one after the other, whether or not all of their rows fit into memory.
 
 An engine hands over the rows in the order of people. Some are held, drawn, and counted by what is
 released of them, and then the next: what is drawn is the very same as in memory. Uses `bounding`
