@@ -204,7 +204,8 @@ class Spark:
     def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
         places = [self._place(name) for name in names]
         rows = self._by_place.select(*places).orderBy(places[0])
-        yield from arrow_parts(rows.toArrow().to_batches())
+        with _small_parts(rows.sparkSession):
+            yield from arrow_parts(_arrow(rows))
 
     def grouped(self, names: Sequence[str]) -> Any:
         """The Spark DataFrame of distinct rows, whose plan can be looked at."""
