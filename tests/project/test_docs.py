@@ -1,8 +1,9 @@
 """The documentation is true: its code runs, its links lead somewhere, every public name is there.
 
 The convention is in docs/development.md. Blocks of ```python run from top to bottom, with one
-namespace and one folder per page. Of ```console blocks, the lines that start with `$ shoal` are
-run; below each is its output, with `…` for any text.
+namespace and one folder per page; those with title="needs Spark" only where it is installed. Of
+```console blocks, the lines that start with `$ shoal` are run; below each is its output, with `…`
+for any text.
 """
 
 import os
@@ -24,9 +25,11 @@ from tests.conftest import ROOT
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(
-    r"^(?P<indent>[ ]*)```(?P<language>[\w-]*)[^\n]*\n(?P<body>.*?)^(?P=indent)```[ ]*$",
+    r"^(?P<indent>[ ]*)```(?P<language>[\w-]*)(?P<more>[^\n]*)\n(?P<body>.*?)^(?P=indent)```[ ]*$",
     re.MULTILINE | re.DOTALL,
 )
+NEEDS_SPARK = ' title="needs Spark"'
+WITH_SPARK = "python with Spark"
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 
 
@@ -40,7 +43,8 @@ def blocks(page: Path) -> Iterator[tuple[str, int, str]]:
     for match in FENCE.finditer(text):
         indent = match["indent"]
         body = "\n".join(line.removeprefix(indent) for line in match["body"].split("\n"))
-        yield match["language"], text.count("\n", 0, match.start("body")) + 1, body
+        language = WITH_SPARK if match["more"] == NEEDS_SPARK else match["language"]
+        yield language, text.count("\n", 0, match.start("body")) + 1, body
 
 
 def commands(body: str) -> Iterator[tuple[str, str]]:
@@ -117,14 +121,23 @@ def run_command(command: str, output: str, folder: Path, *, alone: bool = True) 
         )
 
 
+def has_spark(request: pytest.FixtureRequest) -> bool:
+    """Whether there is a Spark session to run code by."""
+    try:
+        request.getfixturevalue("spark")
+    except pytest.skip.Exception:
+        return False
+    return True
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_the_code_of_a_page_runs(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "__main__"}
     for language, line, body in blocks(page):
-        if language == "python":
+        if language == "python" or (language == WITH_SPARK and has_spark(request)):
             # Blank lines in front, so that a traceback shows the page's own line.
             exec(compile("\n" * (line - 1) + body, str(page), "exec"), namespace)
         elif language in ("console", "sh"):

@@ -19,7 +19,7 @@ from shoal.counts import Counts
 from shoal.data import frames, free_memory
 from shoal.data.disk import Stamps
 from shoal.data.engines.engine import Engine, changed
-from shoal.data.engines.failures import reason
+from shoal.data.engines.failures import failure
 from shoal.data.engines.streaming import Streamed
 from shoal.data.in_turn import KeptRows, drawable, in_order, is_known
 from shoal.data.kinds import Key, Kind
@@ -34,7 +34,7 @@ from shoal.data.sources import (
     known_values,
 )
 from shoal.data.tallies import Tallied
-from shoal.errors import ColumnError, ShoalError, SourceError
+from shoal.errors import ColumnError, ShoalError
 from shoal.zones import OWNER_ONLY
 
 __all__ = ["Distant"]
@@ -230,7 +230,7 @@ class Distant:
         columns: Sequence[Rewritten],
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
-    ) -> Any:
+    ) -> frames.RowsWithCounts:
         names = [written.column.column.name for written in columns]
         return self._tallied(names).write_back(columns, keep, suppressed)
 
@@ -311,10 +311,7 @@ class Distant:
             raise
         except (Exception, pl.exceptions.PanicException) as error:
             self._require_unchanged()
-            raise SourceError(
-                f"{self.engine.name} could not count its rows ({reason(error)})",
-                "see whether it can be reached and read, and open it anew",
-            ) from None
+            raise failure(f"{self.engine.name} could not count its rows", error) from None
         self._require_unchanged()
 
     def _require_unchanged(self) -> None:

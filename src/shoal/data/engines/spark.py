@@ -196,7 +196,7 @@ class Spark:
     def tally(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         grouped = self.grouped(names)
         with _small_parts(grouped.sparkSession):
-            yield from arrow_parts(_arrow(grouped))
+            yield from arrow_parts(_arrow(grouped), names)
 
     def orders(self, name: str) -> bool:
         return True
