@@ -146,7 +146,7 @@ def made_up(kind: str, cache: Path, rows: int | None = None) -> Source:
         number = rows or ROWS[kind]
         old = rng.random(number)
         for name, shape in SHAPES[kind].items():
-            lines = [*_lines(name, shape)]
+            lines = [*lines_of(name, shape)]
             (folder / f"{name}.csv").write_text("".join(f"{';'.join(line)}\n" for line in lines))
             values = np.array([line[0] for line in lines], dtype=object)
             drawn[name] = values[_drawn(name, len(values), old, rng)]
@@ -154,7 +154,7 @@ def made_up(kind: str, cache: Path, rows: int | None = None) -> Source:
     return Source(path.stem.replace("made-up-", "made-up "), path, folder)
 
 
-def _lines(name: str, shape: tuple[int, ...]) -> Iterator[list[str]]:
+def lines_of(name: str, shape: tuple[int, ...]) -> Iterator[list[str]]:
     """The lines of a hierarchy: every value with its labels; those of numbers are ranges."""
     places: list[Sequence[int]] = [range(shape[0])]
     for above, below in zip(shape[1:], shape, strict=False):

@@ -135,7 +135,12 @@ def _dense(
     key: Keys, count: npt.NDArray[np.integer] | None, cells: int
 ) -> tuple[Keys, npt.NDArray[Any]]:
     """The distinct keys and how often each occurs, by an array of all that there could be."""
-    every = np.bincount(key, count, cells)  # floats are exact up to 2^53 records
+    # In parts, since numpy makes eight bytes of every key and of every count.
+    size = max(_BLOCK, cells)
+    every = np.zeros(cells, dtype=np.float64)  # floats are exact up to 2^53 records
+    for start in range(0, len(key), size):
+        part = slice(start, start + size)
+        every += np.bincount(key[part], None if count is None else count[part], cells)
     distinct = np.flatnonzero(every)
     return distinct, every[distinct]
 

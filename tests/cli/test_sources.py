@@ -2,7 +2,9 @@
 
 import json
 import re
+import signal
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from hashlib import shake_128
@@ -14,7 +16,8 @@ import polars as pl
 import pytest
 
 from shoal.chance import Chance
-from tests.cli.shell import run
+from shoal.data.engines.interruptible import Interruptible
+from tests.cli.shell import contents, run
 from tests.postgres import Server
 
 PEOPLE = pl.DataFrame(
@@ -53,6 +56,26 @@ values = ["flu", "cold"]
 
 [method]
 {method}
+"""
+
+ONE_COLUMN = """
+[source]
+{source}
+types = {{ age = "integer" }}
+
+[roles]
+age = "quasi"
+
+[hierarchies.age]
+build = "intervals"
+low = 0
+high = 99
+widths = [10]
+
+[method]
+name = "safepub"
+epsilon = 1
+delta = 1e-6
 """
 
 METHODS = {
@@ -205,3 +228,47 @@ def test_all_commands_say_and_write_the_same(
     assert list(here) == list(memory)
     for what, content in memory.items():
         assert here[what] == content, what
+
+
+# Ctrl-C while a database counts
+
+ENDLESS = {
+    sqlite: "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 4000000000) "
+    "SELECT x % 9 AS age FROM n",
+    duckdb: "SELECT (a.range * b.range) % 9 AS age FROM range(100000) a, range(100000) b",
+    postgresql: "SELECT x % 9 AS age FROM generate_series(1, 4000000000) AS n(x)",
+}
+
+
+@pytest.mark.parametrize("place", ENDLESS, ids=lambda place: place.__name__)
+def test_ctrl_c_ends_a_count_and_nothing_is_written_or_spent(
+    place: Callable[..., Kept],
+    desk: Callable[[Callable[..., Kept]], Desk],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept = {**desk(place).kept, "query": ENDLESS[place]}
+    source = "\n".join(f"{key} = {json.dumps(value)}" for key, value in kept.items())
+    Path("endless.toml").write_text(ONE_COLUMN.format(source=source))
+    assert run("ledger", "create", "own.ledger", "--no-witness").exit_code == 0
+    before = contents()
+    own, ask = threading.get_ident(), Interruptible._ask
+    pressed = []
+
+    def press() -> None:
+        pressed.append(signal.SIGINT)
+        signal.pthread_kill(own, signal.SIGINT)
+
+    def asked(engine: Interruptible, question: Callable[[], Any]) -> Any:
+        # What is answered at once is let go on.
+        waiting = threading.Timer(1, press)
+        waiting.start()
+        try:
+            return ask(engine, question)
+        finally:
+            waiting.cancel()
+
+    monkeypatch.setattr(Interruptible, "_ask", asked)
+    result = run("release", "endless.toml", "--out", "out", "--ledger", "own.ledger")
+    assert (result.exit_code, pressed) == (130, [signal.SIGINT]), result.output
+    assert "stopped" in result.stderr
+    assert contents() == before

@@ -79,12 +79,12 @@ def test_a_changed_file_is_1_and_one_that_is_not_there_2(
     for wrong in (
         [tmp_path / "none", table],
         [paper, tmp_path / "none"],
-        [paper, tmp_path],
         [paper],
     ):
         done = run(*wrong)
         assert (done.exit_code, done.stdout) == (2, "")
     assert run(paper, table).exit_code == 0
+    assert run(paper, table.parent).exit_code == 0
 
 
 def test_the_command_takes_hierarchies_from_files_or_a_recipe(

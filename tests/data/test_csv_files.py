@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.data import csv_files
-from shoal.errors import ColumnError, FileError, ParameterError
+from shoal.data.csv_files import CsvOptions
+from shoal.data.frames import CodedRows
+from shoal.errors import ColumnError, FileError, ParameterError, ShoalError
 from tests.data.columns import texts
 
 
@@ -381,3 +383,97 @@ def test_counted_rows_are_written_as_the_repeated_rows_are(
     csv_files.write_csv(frame, counted, np.array(count))
     csv_files.write_csv(frame[np.repeat([0, 1, 2], count)], repeated)
     assert counted.getvalue() == repeated.getvalue()
+
+
+# Coding while reading
+
+
+@pytest.fixture
+def always_coded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small files are coded while they are read, too, and columns of any number of values."""
+    monkeypatch.setattr(csv_files, "_WORTHWHILE", -1)
+    monkeypatch.setattr(csv_files, "_REPEATED", 1)
+
+
+def csv_file(path: Path) -> csv_files.CsvFile:
+    content = path.read_bytes()
+    return csv_files.CsvFile(path, content[: csv_files.HEAD], len(content), CsvOptions())
+
+
+def rows_or_error(read: Any) -> Any:
+    try:
+        rows = read(None)
+    except ShoalError as error:
+        return str(error)
+    frame = rows.frame() if isinstance(rows, CodedRows) else rows
+    return frame.schema, frame.rows()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@given(
+    st.lists(
+        st.lists(
+            st.sampled_from(
+                ["a", "b", "", "é", " a", "0", "00", '"a"', '""', '"a;b"', '"a"b', 'a"b']
+            )
+            | st.text('ab";\r\0é ', max_size=3),
+            min_size=1,
+            max_size=4,
+        ),
+        min_size=2,
+        max_size=6,
+    ),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.binary(max_size=2),
+)
+def test_coding_while_reading_changes_no_row_and_no_error(
+    always_coded: None, tmp_path: Path, records: list[list[str]], end: str, rest: bytes
+) -> None:
+    lines = ["x;y", *(";".join(record) for record in records)]
+    path = tmp_path / "any.csv"
+    path.write_bytes(end.join(lines).encode() + rest)
+    file = csv_file(path)
+    assert rows_or_error(file.read_coded) == rows_or_error(file.read)
+
+
+def test_texts_that_are_coded_while_they_are_read_are_sorted_and_all_occur(
+    always_coded: None, save: Any
+) -> None:
+    path = save("town;age\nYork;39\n;50\nBath;39\n;039\nBath;7\n")
+    rows = csv_file(path).read_coded(None)
+    assert isinstance(rows, CodedRows)
+    codes, values = rows.coded["town"]
+    assert values == ["Bath", "York", None]
+    assert codes.tolist() == [1, 2, 0, 2, 0]
+    assert rows.coded["age"][1] == ["039", "39", "50", "7"]
+    table = shoal.read(path, types={"age": "integer"})
+    assert table.keys("age") == (7, 39, 50)
+    assert table.frame["age"].to_list() == ["39", "50", "39", "039", "7"]
+
+
+def test_columns_of_many_values_stay_texts_and_the_others_are_coded(save: Any) -> None:
+    lines = [f"P{n:06},{n % 7},{n % 50}" for n in range(40_000)]
+    path = save("person,day,age\n" + "\n".join(lines) + "\n")
+    rows = csv_file(path).read_coded(None)
+    assert isinstance(rows, CodedRows)
+    assert list(rows.coded) == ["day", "age"]
+    assert rows.columns == ("person", "day", "age")
+    assert rows.frame().equals(csv_file(path).read(None))
+
+
+@pytest.mark.parametrize("values", [(1 << 16) - 1, 1 << 16, (1 << 16) + 1])
+def test_more_values_than_two_bytes_tell_apart_are_read_all_the_same(
+    always_coded: None, save: Any, values: int
+) -> None:
+    numbers = [*range(values), "", 5]
+    table = shoal.read(save("n;m\n" + "".join(f"{n};1\n" for n in numbers)))
+    assert texts(table)["n"] == [str(n) or None for n in numbers]
+    assert len(table.keys("n")) == values + 1
+
+
+@pytest.mark.parametrize("fault", ['York;"4";x', "York;\0;x", "York;4", "York;4;x;y", "York;é;x"])
+def test_what_is_unusual_late_in_a_large_file_is_seen(save: Any, fault: str) -> None:
+    lines = "York;39;x\n" * 60_000
+    path = save(f"town;age;ward\n{lines}{fault}\n{lines}", encoding="cp1252")
+    file = csv_file(path)
+    assert rows_or_error(file.read_coded) == rows_or_error(file.read)

@@ -68,18 +68,3 @@ def test_a_query_cannot_write(clinic: Path) -> None:
         with pytest.raises(SourceError, match="is not there"):
             shoal.read(clinic, query=query)
     assert shoal.read(clinic, query="people").rows == 6
-
-
-@pytest.mark.parametrize("url", ["postgresql://me:geheim@h/d", "postgresql://h/d?password=geheim"])
-def test_a_url_with_a_password_is_refused_without_showing_it(url: str) -> None:
-    pytest.importorskip("adbc_driver_postgresql", reason="its Arrow driver is not installed")
-    with pytest.raises(ParameterError, match="PGPASSWORD") as caught:
-        shoal.read(url, query="visits")
-    assert "geheim" not in str(caught.value)
-
-
-def test_a_database_that_does_not_answer_is_named_without_its_user(tmp_path: Path) -> None:
-    pytest.importorskip("adbc_driver_postgresql", reason="its Arrow driver is not installed")
-    with pytest.raises(SourceError, match="the server cannot be reached") as caught:
-        shoal.read(f"postgresql:///clinic?host={tmp_path}&user=geheim", query="visits")
-    assert "geheim" not in str(caught.value)

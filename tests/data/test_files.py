@@ -1,6 +1,7 @@
 """Files: what is read is what was written, and what cannot be read is named."""
 
 import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ import shoal
 from shoal.data import files, free_memory
 from shoal.data.distant import Distant
 from shoal.data.engines import EngineName
-from shoal.errors import ColumnError, FileError, ParameterError, TooLargeError
+from shoal.data.engines.streaming import Streamed
+from shoal.errors import ColumnError, FileError, ParameterError, SourceError, TooLargeError
 from tests.data.columns import leaves, texts
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -228,6 +230,57 @@ def test_a_streamed_file_has_the_rows_that_a_read_one_has(content: bytes, save: 
     assert memory.rows == stream.rows
     assert memory.count(memory.names).count.tolist() == stream.count(memory.names).count.tolist()
     assert all(memory.keys(name) == stream.keys(name) for name in memory.names)
+
+
+def rewritten(path: Path) -> None:
+    """Other rows in as many bytes."""
+    path.write_bytes(path.read_bytes().replace(b"x", b"y"))
+
+
+def replaced(path: Path) -> None:
+    """Another file of the same size and age."""
+    found = path.stat()
+    other = path.with_name("other")
+    other.write_bytes(path.read_bytes().replace(b"x", b"y"))
+    os.utime(other, ns=(found.st_atime_ns, found.st_mtime_ns))
+    other.rename(path)
+
+
+def appended(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b"z,9\n")
+
+
+@pytest.mark.parametrize("change", [rewritten, replaced, appended, Path.unlink])
+@pytest.mark.parametrize("when", ["before", "between", "during"])
+def test_a_file_that_changes_while_it_is_streamed_is_noticed(
+    change: Callable[[Path], Any], when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "visits"
+    folder.mkdir()
+    for part in ("1.csv", "2.csv"):
+        (folder / part).write_text("a,b\n" + "x,1\n" * 500)
+    ages = {"b": shoal.hierarchy.intervals(0, 9, widths=[5])}
+    given = shoal.read(
+        folder, engine="stream", quasi=["b"], identifying=["a"], hierarchies=ages,
+        types={"b": "integer"}, rows_are_people=True,
+    )  # fmt: skip
+    if when == "between":
+        assert given.source.distinct("a") == 1
+    if when == "during":
+        tally = Streamed.tally
+
+        def changing(engine: Streamed, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+            yield from tally(engine, names)
+            change(folder / "2.csv")
+
+        monkeypatch.setattr(Streamed, "tally", changing)
+    else:
+        change(folder / "2.csv")
+    ledger = shoal.Ledger.create(tmp_path / "own.ledger", epsilon=2, delta="1/2")
+    with pytest.raises(SourceError, match=r"the rows of .*2\.csv changed"):
+        ledger.release(shoal.SafePub("1/2", "1/8"), given)
+    assert not ledger.account().reserved
 
 
 def test_an_empty_text_is_missing_wherever_it_comes_from(tmp_path: Path) -> None:

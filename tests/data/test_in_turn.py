@@ -1,7 +1,9 @@
 """People whose rows do not fit into memory: the same rows are drawn, by the same law."""
 
 import datetime as dt
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
@@ -30,6 +32,9 @@ from shoal.methods.noisy_counts import NoisyCounts
 from shoal.methods.safepub import SafePub
 from tests.data.places import PLACES_OF_ROWS, Place
 from tests.data.test_distant import moved, several_rows, written
+
+UNIT = Reading("person", Kind.TEXT)
+AGE = Reading("age", Kind.INTEGER)
 
 FEW = 1000
 """Bytes in which a handful of rows fit."""
@@ -193,6 +198,27 @@ def test_missing_names_are_refused_wherever_they_are(place: Place) -> None:
         given.bounded("name", 1, Seeded(1))
 
 
+def test_sqlite_orders_numbers_among_texts_but_not_in_utf_16(tmp_path: Path) -> None:
+    people: list[object] = [7, "7", 10, "9", "\uffff", "𝒳", 1.5, "a", "B"]
+    rows = [(person, place % 4) for place, person in enumerate(people * 3)]
+    memory = Memory.of(
+        pl.DataFrame({"person": [str(who) for who, _ in rows], "age": [age for _, age in rows]})
+    )
+    expected = kept(memory, UNIT, [AGE], 2, Seeded(1))
+    for encoding in ("UTF-8", "UTF-16le"):
+        path = tmp_path / f"{encoding}.sqlite"
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(f"PRAGMA encoding = '{encoding}'")
+            connection.execute("CREATE TABLE people (person, age INTEGER)")
+            connection.executemany("INSERT INTO people VALUES (?, ?)", rows)
+            connection.commit()
+        there = tight(shoal.read(path, query="people").source)
+        assert isinstance(there, Distant)
+        assert there.engine.orders("person") is (encoding == "UTF-8")
+        assert there.known(UNIT) == (27, 8)
+        assert kept(there, UNIT, [AGE], 2, Seeded(1)) == expected
+
+
 # The parts in which people are drawn
 
 
@@ -245,8 +271,6 @@ def test_people_in_another_order_are_refused(people: list[str | None]) -> None:
 
 
 # The law: of every person a uniform choice, independent of all others
-
-UNIT, AGE = Reading("person", Kind.TEXT), Reading("age", Kind.INTEGER)
 
 
 def people_of_sizes(sizes: Sequence[int]) -> pl.DataFrame:

@@ -19,6 +19,7 @@ import pytest
 import shoal
 from shoal.chance import Chance, Seeded
 from shoal.counts import Codes, Counts, smallest
+from shoal.data import frames
 from shoal.data.bounding import bounded_rows
 from shoal.data.kinds import Key, Kind
 from shoal.data.sources import (
@@ -308,3 +309,54 @@ def test_a_ledger_knows_the_same_data_wherever_it_lives(tmp_path: Path) -> None:
         assert entered is not None
         noted.append(entered.other_data)
     assert noted == [False, False, True]
+
+
+def coded_people() -> tuple[Memory, Memory]:
+    """The same rows, coded while they were read and as a dataframe."""
+    coded: dict[str, frames.CodedValues] = {
+        "town": (np.array([2, 0, 1, 0, 2, 0], dtype=np.uint8), ["Bath", "York", None]),
+        "day": (np.array([0, 0, 1, 1, 0, 1], dtype=np.uint8), ["039", "39"]),
+    }
+    other = pl.DataFrame({"person": ["a", "a", "b", "b", "b", "c"]})
+    rows = frames.CodedRows(("town", "person", "day"), coded, other)
+    return Memory(rows), Memory.of(rows.frame())
+
+
+def test_rows_that_were_coded_while_they_were_read_give_the_same_answers() -> None:
+    coded, plain = coded_people()
+    assert coded.names == plain.names == ("town", "person", "day")
+    assert coded.rows == plain.rows == 6
+    assert coded.describe() == plain.describe()
+    for name in plain.names:
+        assert coded.kind(name) is plain.kind(name)
+        assert coded.guessed(name) == plain.guessed(name)
+        assert coded.decimal(name) == plain.decimal(name)
+        assert coded.distinct(name) == plain.distinct(name)
+    for kind in (Kind.TEXT, Kind.INTEGER):
+        readings = [Reading("town", Kind.TEXT), Reading("day", kind)]
+        assert coded.values(readings) == plain.values(readings)
+        for own, other in zip(coded.columns(readings), plain.columns(readings), strict=True):
+            assert own.codes.tolist() == other.codes.tolist()
+    assert coded.frame.to_native().equals(plain.frame.to_native())
+    assert coded.selecting(["day", "person"]).names == ("day", "person")
+
+
+def test_bounded_rows_that_were_coded_while_they_were_read_have_no_value_of_other_rows() -> None:
+    readings = [Reading("town", Kind.TEXT), Reading("day", Kind.TEXT)]
+    person = Reading("person", Kind.TEXT)
+    for seed in range(20):
+        coded, plain = (
+            source.bounded(person, readings, 1, Seeded(seed)) for source in coded_people()
+        )
+        assert coded.rows == plain.rows == 3
+        assert coded.values(readings) == plain.values(readings)
+        assert coded.frame.to_native().equals(plain.frame.to_native())
+
+
+def test_rows_that_were_coded_while_they_were_read_are_released_as_texts() -> None:
+    coded, plain = coded_people()
+    town = Recoded(Reading("town", Kind.TEXT), None, 3)
+    written = [Rewritten(town, ["Bath", "York", None])]
+    own, other = coded.write_back(written), plain.write_back(written)
+    assert own.frame.equals(other.frame)
+    assert own.count.tolist() == other.count.tolist()

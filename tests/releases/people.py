@@ -45,7 +45,7 @@ def assembled(
         table.count(table.quasi), {name: table.hierarchy(name) for name in table.quasi}
     )
     groups = lattice.groups(node)
-    return assemble(table, groups, groups.sizes >= k, suppressed=suppressed)
+    return assemble(table, groups, groups.sizes >= k, suppressed=suppressed).repeated()
 
 
 def rows_of(frame: Any) -> list[tuple[Any, ...]]:

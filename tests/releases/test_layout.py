@@ -109,7 +109,9 @@ def test_nodes_whose_codes_fit_no_integer_are_assembled_too() -> None:
     table = shoal.table(frame, quasi=names, hierarchies=dict.fromkeys(names, wide))
     lattice = Lattice(table.count(names), {name: table.hierarchy(name) for name in names})
     groups = lattice.groups((0,) * 8)
-    seen = {tuple(map(int, row)) for row in rows_of(assemble(table, groups, groups.sizes >= 3))}
+    rows = assemble(table, groups, groups.sizes >= 3)
+    assert rows.count.tolist() == [3] * 3
+    seen = {tuple(map(int, row)) for row in rows_of(rows.repeated())}
     assert seen == {tuple(row) for row in values[:3].tolist()}
 
 

@@ -19,6 +19,7 @@ import shoal
 from shoal.chance import Seeded
 from shoal.data import disk, files
 from shoal.data.hierarchy.build import suppress
+from shoal.data.table_files import TableFiles
 from shoal.errors import FileError, ParameterError
 from shoal.releases import release as room
 from shoal.releases.release import Release, earlier_files, require_place
@@ -253,17 +254,17 @@ def test_a_release_that_is_replaced_while_it_is_read_is_not_mixed(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     OLD.write(out)
-    read = files.read
+    read = TableFiles.rows
     often: list[Any] = []
 
-    def slowly(*given: Any, **options: Any) -> Any:
-        found = read(*given, **options)
+    def slowly(*given: Any) -> Any:
+        found = read(*given)
         if not often:
             often.append(given)
             made("cold").write(out)
         return found
 
-    monkeypatch.setattr(files, "read", slowly)
+    monkeypatch.setattr(TableFiles, "rows", slowly)
     found = Release.read(out)
     paper = json.loads((out / "certificate.json").read_text(encoding="utf-8"))
     assert found.certificate.number == paper["number"]

@@ -5,7 +5,7 @@ import polars as pl
 import shoal
 from shoal.chance import Seeded
 from shoal.data.hierarchy import suppress
-from shoal.studies.released import ReleasedForm, released_form, repeated
+from shoal.studies.released import ReleasedForm, released_form, with_counts
 
 PEOPLE = shoal.table(
     pl.DataFrame({"town": ["a"] * 30 + ["b"] * 20, "ill": ["flu", "cold"] * 25}),
@@ -22,9 +22,10 @@ def test_a_table_without_a_certificate_is_an_ordinary_one() -> None:
 def test_rows_with_counts_stand_for_as_many_records() -> None:
     release = shoal.KDGS(2, counts=True).release(PEOPLE, Seeded(1))
     assert released_form(release.certificate).counted
-    rows = repeated(release.table)
-    assert len(rows) == 50
-    assert "count" not in rows.columns
+    rows = with_counts(release.table)
+    assert rows.shape[0] == 50
+    assert len(rows.frame) == len(release.table)
+    assert "count" not in rows.frame.columns
 
 
 def test_sensitive_values_of_buckets_are_apart_and_nobody_is_known_by_a_bucket() -> None:

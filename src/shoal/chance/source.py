@@ -260,13 +260,16 @@ class Chance:
         if (trials < 0).any():
             raise ParameterError("a number of trials is negative")
         successes = np.empty_like(trials)
-        few = trials <= _FEW
-        successes[few] = self._looked_up(trials[few], probability)
-        successes[~few] = self._added_up(trials[~few], probability)
+        for start in range(0, len(trials), _BLOCK):
+            block = trials[start : start + _BLOCK]
+            drawn = successes[start : start + _BLOCK]
+            few = block <= _FEW
+            drawn[few] = self._looked_up(block[few], probability)
+            drawn[~few] = self._added_up(block[~few], probability)
         return successes
 
     def _looked_up(self, trials: Ints, probability: Fraction) -> Ints:
-        """Binomial draws of a few trials.
+        """Binomial draws of a few trials, no more than a block of them.
 
         Each is a uniform number's place among the cumulative probabilities.
 
@@ -279,15 +282,12 @@ class Chance:
         for n, sums in cumulative.items():
             tables[n] = _table(sums)
 
-        successes = np.empty_like(trials)
-        for start in range(0, len(trials), _BLOCK):
-            block = trials[start : start + _BLOCK]
-            first = np.frombuffer(self.bytes(2 * len(block)), dtype="<u2")
-            drawn = tables.ravel().take((block << _FIRST) + first)
-            successes[start : start + _BLOCK] = drawn
-            for tie in np.flatnonzero(drawn == _TIE).tolist():
-                sums = cumulative[int(block[tie])]
-                successes[start + tie] = self._place(int(first[tie]), sums)
+        first = np.frombuffer(self.bytes(2 * len(trials)), dtype="<u2")
+        drawn = tables.ravel().take((trials << _FIRST) + first)
+        successes = drawn.astype(np.int64)
+        for tie in np.flatnonzero(drawn == _TIE).tolist():
+            sums = cumulative[int(trials[tie])]
+            successes[tie] = self._place(int(first[tie]), sums)
         return successes
 
     def _place(self, drawn: int, cumulative: Sequence[Fraction]) -> int:

@@ -58,7 +58,7 @@ def compare(
     from shoal.data.tables import table as as_table
     from shoal.measure.comparing import compare as compare_tables
     from shoal.releases.release import certificate_of
-    from shoal.studies.released import released_form, repeated, require_comparable
+    from shoal.studies.released import released_form, require_comparable, with_counts
 
     known, secret = options.names(quasi), options.names(sensitive)
     trees = files.read(form.types, [a, b])
@@ -90,7 +90,7 @@ def compare(
             else:
                 table = form.beside(path).read(path, quasi=known, sensitive=beside)
             if shape.counted:
-                rows = repeated(table.frame)
+                rows = with_counts(table.frame)
                 table = as_table(rows, quasi=known, sensitive=beside, missing=form.missing)
         tables.append(table)
         marks += [shape.mark] if shape.mark else []

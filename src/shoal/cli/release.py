@@ -47,6 +47,12 @@ def release(
     neutralise: Annotated[
         bool, typer.Option("--neutralise", help="Let no spreadsheet run a cell as a formula.")
     ] = False,
+    rows_per_file: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Write the table in parts of N rows each.", show_default=False
+        ),
+    ] = None,
     override: Annotated[
         str | None,
         typer.Option(
@@ -60,15 +66,18 @@ def release(
 ) -> None:
     """Make the table that a recipe describes, and its certificate.
 
-    Writes release.csv (or the recipe's format) and certificate.json into DIR, which is new, or
-    replaced as a whole.
+    Writes release.csv (or the recipe's format, or its parts) and certificate.json into DIR, which
+    is new, or replaced as a whole.
     """
     from shoal.cli.ledger import opened
     from shoal.methods.catalogue import entry_of
 
     chosen = counting.load(recipe)
+    if rows_per_file is None:
+        rows_per_file = chosen.content.output.rows_per_file
     # Before the work is done, not after.
-    refuse_earlier(chosen.require_place(out, neutralise=neutralise), force)
+    place = chosen.require_place(out, neutralise=neutralise, rows_per_file=rows_per_file)
+    refuse_earlier(place, force)
     method = chosen.method()  # what is wrong with it is said before anything is read
     path = ledger or chosen.ledger
     book = opened(path) if path else None
@@ -90,13 +99,14 @@ def release(
                 progress=report,
                 override=override,
                 neutralise=neutralise,
+                rows_per_file=rows_per_file,
             )
     except BaseException as error:
         # That it counts as spent, also where it was stopped.
         complain(*getattr(error, "__notes__", ()))
         raise
     show(str(made.certificate), "")
-    complain(*_notes_after(chosen, made, out, neutralise=neutralise))
+    complain(*_notes_after(chosen, made, out, neutralise=neutralise, rows_per_file=rows_per_file))
     facts = [line for line in made.facts.lines() if line not in warnings]
     complain(*(f"owner only: {line}" for line in facts))
     if table.rows and not made.rows.shape[0]:
@@ -129,11 +139,16 @@ def _notes_before(
 
 
 def _notes_after(
-    chosen: "Recipe", made: "Release", out: Path, *, neutralise: bool
+    chosen: "Recipe", made: "Release", out: Path, *, neutralise: bool, rows_per_file: int | None
 ) -> "Iterator[str]":
     """What was written, and which cells of it a spreadsheet would run."""
-    written = [out / f"{name}.{chosen.format}" for name in ("release", *made.further)]
-    yield f"wrote {', '.join(map(str, written))} and {out / 'certificate.json'}"
+    from shoal.data.table_files import pattern
+
+    names = [f"{name}.{chosen.format}" for name in ("release", *made.further)]
+    if rows_per_file is not None:
+        names = [pattern(name, chosen.format) for name in ("release", *made.further)]
+    written = ", ".join(str(out / name) for name in names)
+    yield f"wrote {written} and {out / 'certificate.json'}"
     is_neutral = neutralise or chosen.content.output.neutralise
     if chosen.format == "csv" and not is_neutral:
         yield from _formulas(made, out)

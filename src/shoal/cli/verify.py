@@ -31,7 +31,9 @@ def verify(
     table: Annotated[
         Path,
         typer.Argument(
-            metavar="TABLE", help="The released table it came with.", show_default=False
+            metavar="TABLE",
+            help="The released table it came with, or the folder that it is in.",
+            show_default=False,
         ),
     ],
     *,
@@ -72,8 +74,9 @@ def verify(
     from shoal.releases.certificate import Certificate
     from shoal.releases.verification import verify as verdict_on
 
-    for path in (certificate, table):
-        _require_readable(path)
+    _require_readable(certificate)
+    if not table.is_dir():
+        _require_readable(table)
     given = files.read()
     trees, digest = given, None
     if recipe is not None:

@@ -1,7 +1,8 @@
 """Tables in CSV files: how a file is written is found out, and then it is read, or written.
 
-Uses `disk`, `free_memory`, `names` and `spreadsheets`; `files` uses it. What values are is never
-guessed: they stay the texts they are, and a column's declared type says how they compare.
+Uses `disk`, `frames`, `free_memory`, `names`, `runs` and `spreadsheets`; `files` uses it. What
+values are is never guessed: they stay the texts they are, and a column's declared type says how
+they compare.
 Separator, quotes and encoding are looked for in the beginning of the file unless they are given.
 """
 
@@ -24,9 +25,10 @@ import polars as pl
 from shoal.counts import smallest
 from shoal.data import free_memory
 from shoal.data.disk import GUESSES, encodings, mixed, require_encoding
-from shoal.data.frames import CodedRows, CodedValues
+from shoal.data.frames import CodedRows, CodedValues, RowsWithCounts
 from shoal.data.names import like_a_record, require_names
 from shoal.data.parquet import CELL
+from shoal.data.runs import run_starts
 from shoal.data.spreadsheets import texts_of
 from shoal.errors import ColumnError, FileError, ParameterError, listed, plural
 
@@ -53,8 +55,11 @@ _PART = 1 << 10
 _EVERY = 1 << 14
 # Lines for each value of a column of few values.
 _REPEATED = 8
-# Rows from which it may pay to look for those that are the same as the one before.
+# Rows from which it may pay to look for those that are the same as the one before, and different
+# ones that are written at a time.
 _RUNS = 10_000
+# Times below which copying the line of a row does not pay.
+_RARELY = 4
 # Copies of a line that are written at a time.
 _COPIES = 10_000
 
@@ -392,11 +397,11 @@ class CsvFile:
         values = sample.select(pl.all().n_unique()).row(0)
         most = sample.height // _REPEATED
         few = [name for name, own in zip(dialect.names, values, strict=True) if own <= most]
-        # The texts of other columns will not be looked at.
-        unseen = len(few) < dialect.width
-        if unseen and not (_is_plain(self.path, dialect) and _line_with_nul(self.path) is None):
-            return []
-        return few
+        if not few or len(few) == dialect.width:
+            return few
+        # The texts of the other columns will not be looked at.
+        is_sound = _is_plain(self.path, dialect) and _line_with_nul(self.path) is None
+        return few if is_sound else []
 
     def _scattered_lines(self, dialect: _Dialect) -> bytes:
         """Some lines from places all over the file."""
@@ -704,12 +709,14 @@ def write_csv(
     if data.width == 1:
         # A missing value alone would be an empty line, which many readers skip.
         data = data.select(pl.all().cast(pl.String).fill_null(""))
-    runs = _runs(data) if count is None else (data, count)
-    if runs is not None and _write_runs(*runs, file):
+    runs = _runs(data) if count is None else RowsWithCounts(data, count)
+    if runs is None:
+        data.write_csv(file)
         return
-    if count is not None:
-        data = data[np.repeat(np.arange(len(count)), count)]
-    data.write_csv(file)
+    data.clear().write_csv(file)
+    for start in range(0, len(runs.count), _RUNS):
+        some = slice(start, start + _RUNS)
+        _write_runs(RowsWithCounts(runs.frame[some], runs.count[some]), file)
 
 
 def _require_writable(data: pl.DataFrame) -> None:
@@ -727,7 +734,7 @@ def _require_writable(data: pl.DataFrame) -> None:
             )
 
 
-def _runs(data: pl.DataFrame) -> tuple[pl.DataFrame, npt.NDArray[np.int64]] | None:
+def _runs(data: pl.DataFrame) -> RowsWithCounts | None:
     """The rows that differ from the one before, and how often each is repeated.
 
     None where looking for them does not pay.
@@ -737,39 +744,28 @@ def _runs(data: pl.DataFrame) -> tuple[pl.DataFrame, npt.NDArray[np.int64]] | No
     repeatable = all(dtype.is_integer() or dtype in kinds for dtype in data.dtypes)
     if data.height < _RUNS or not repeatable:
         return None
-    starts = _run_starts(data)
-    return data[starts], np.diff(starts, append=data.height)
+    starts = run_starts(data)
+    if _RARELY * len(starts) > data.height:
+        return None
+    return RowsWithCounts(data[starts], np.diff(starts, append=data.height))
 
 
-def _write_runs(data: pl.DataFrame, count: npt.NDArray[np.int64], file: IO[bytes]) -> bool:
+def _write_runs(runs: RowsWithCounts, file: IO[bytes]) -> None:
     """Write repeated rows by copying the line of each, if most are repeated.
 
-    So it is in releases, whose rows are sorted. False if nothing was written.
+    So it is in releases, whose rows are sorted.
     """
-    if 4 * data.height > count.sum():
-        return False
-    text = io.BytesIO()
-    data.write_csv(text)
-    lines = text.getvalue().splitlines(keepends=True)
-    if len(lines) != data.height + 1:
-        # Some value has line ends in it.
-        return False
-    file.write(lines[0])
-    for line, times in zip(lines[1:], count.tolist(), strict=True):
-        whole, rest = divmod(times, _COPIES)
-        file.writelines(repeat(line * _COPIES, whole) if whole else ())
-        file.write(line * rest)
-    return True
-
-
-def _run_starts(data: pl.DataFrame) -> npt.NDArray[np.int64]:
-    """The rows that differ from the one before."""
-    # Names such as "^a$" would be read as patterns.
-    columns = [column.alias(str(place)) for place, column in enumerate(data.get_columns())]
-    differs = pl.any_horizontal(pl.all().ne_missing(pl.all().shift(1)))
-    flags = pl.DataFrame(columns).select(differs).to_series()
-    starts = np.flatnonzero(flags.to_numpy())
-    if not len(starts) or starts[0]:
-        # A first row of nothing but missing values is like the one before it, which is none.
-        starts = np.concatenate(([0], starts))
-    return cast("npt.NDArray[np.int64]", starts)
+    lines: list[bytes] = []
+    if _RARELY * len(runs.count) <= runs.count.sum():
+        text = io.BytesIO()
+        runs.frame.write_csv(text, include_header=False)
+        lines = text.getvalue().splitlines(keepends=True)
+    # Otherwise some value has line ends in it.
+    if len(lines) == len(runs.count):
+        for line, times in zip(lines, runs.count.tolist(), strict=True):
+            whole, rest = divmod(times, _COPIES)
+            file.writelines(repeat(line * _COPIES, whole) if whole else ())
+            file.write(line * rest)
+        return
+    for part in runs.parts(_RUNS * _RARELY):
+        part.repeated().write_csv(file, include_header=False)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from shoal.data.disk import reading
 from shoal.data.distant import Distant
-from shoal.data.engines.failures import reason
+from shoal.data.engines.failures import failure
+from shoal.data.engines.interruptible import Interruptible
 from shoal.data.engines.sql import DatabaseRows
 from shoal.data.names import require_names
-from shoal.errors import ColumnError, ParameterError, ShoalError, SourceError, listed
+from shoal.errors import ColumnError, ParameterError, ShoalError, listed
 
 __all__ = ["database", "is_database"]
 
@@ -38,14 +39,15 @@ def database(place: str, query: str | None, columns: Sequence[str] | None = None
             "name a table in `query`, or give a query such as 'SELECT age, sex FROM visits'",
         )
     rows = _engine(place, query)
-    every = Distant(rows)
+    every = Distant(Interruptible(rows))
     require_names(every.names)
     if columns is None:
         return every
     unknown = [name for name in columns if name not in every.names]
     if unknown:
         raise ColumnError(f"no column {listed(unknown)}", every.describe())
-    return Distant(rows.only([name for name in every.names if name in set(columns)]))
+    wanted = [name for name in every.names if name in set(columns)]
+    return Distant(Interruptible(rows.only(wanted)))
 
 
 def _file_of(place: str) -> str | None:
@@ -75,10 +77,8 @@ def _engine(place: str, query: str) -> DatabaseRows:
         raise
     except Exception as error:
         # Its text may have what is secret.
-        raise SourceError(
-            f"{_shown(place)} cannot be opened, or the query not run ({reason(error)})",
-            "see whether it can be reached and read, and whether the query runs there",
-        ) from None
+        what = f"{_shown(place)} cannot be opened, or the query not run"
+        raise failure(what, error) from None
 
 
 def _connected(place: str, query: str) -> DatabaseRows:
@@ -88,9 +88,9 @@ def _connected(place: str, query: str) -> DatabaseRows:
         return PostgresRows(Snapshot(place), query)
     reading(Path(place))
     if _file_of(place) == "sqlite":
-        from shoal.data.engines.sqlite import SqliteRows
+        from shoal.data.engines.sqlite import SqliteFile, SqliteRows
 
-        return SqliteRows.file(Path(place), query)
+        return SqliteRows(SqliteFile(Path(place)), query)
     from shoal.data.engines.duck import DuckFile
 
     return DuckFile(place).rows(query)

@@ -19,7 +19,7 @@ from shoal.counts import Counts
 from shoal.data import frames, free_memory
 from shoal.data.disk import Stamps
 from shoal.data.engines.engine import Engine, changed
-from shoal.data.engines.failures import reason
+from shoal.data.engines.failures import failure
 from shoal.data.engines.streaming import Streamed
 from shoal.data.in_turn import KeptRows, drawable, in_order, is_known
 from shoal.data.kinds import Key, Kind
@@ -34,7 +34,7 @@ from shoal.data.sources import (
     known_values,
 )
 from shoal.data.tallies import Tallied
-from shoal.errors import ColumnError, ShoalError, SourceError
+from shoal.errors import ColumnError, ShoalError
 from shoal.zones import OWNER_ONLY
 
 __all__ = ["Distant"]
@@ -188,26 +188,31 @@ class Distant:
         for tally in self._tallies:
             if tally.has(names):
                 return tally.bounded(unit, columns, rows, chance)
-        kept = KeptRows(columns, self.values(columns))
+        kept = KeptRows(columns, self.values(columns), self.types)
         seen = 0
         at_once = self._at_once(names)
         for part in drawable(self._in_order(names), rows, at_once, changed(self.engine.name)):
-            once = pl.Series("count", [1], pl.Int64).new_from_index(0, part.height)
-            some = Tallied.gather(self.types, names, [part.with_columns(once)])
             try:
-                kept.add(some.bounded(unit, columns, rows, chance))
+                kept.draw(part, rows, chance)
             except KeyError:
                 # A value that was not there before.
                 raise changed(self.engine.name) from None
             seen += part.height
         if seen != self.rows:
             raise changed(self.engine.name)
-        return kept.tally(self.types)
+        return kept.tally()
 
     def _in_order(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         """All rows, ordered by the first column: see `Engine.in_order`."""
+        # Texts take four bytes then, except those of people, who are not few.
+        categories = [pl.Categorical(pl.Categories.random()) for _ in names[1:]]
         with self._asking():
-            yield from self.engine.in_order(names, self._at_once(names))
+            for part in self.engine.in_order(names, self._at_once(names)):
+                first, *others = part.get_columns()
+                for place, (column, held) in enumerate(zip(others, categories, strict=True)):
+                    if column.dtype == pl.String:
+                        others[place] = column.cast(held)
+                yield pl.DataFrame([first, *others])
 
     def _too_many(self, names: Sequence[str]) -> bool:
         """Whether the distinct rows of some columns, of which one names people, may not fit."""
@@ -226,7 +231,7 @@ class Distant:
         columns: Sequence[Rewritten],
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
-    ) -> Any:
+    ) -> frames.RowsWithCounts:
         names = [written.column.column.name for written in columns]
         return self._tallied(names).write_back(columns, keep, suppressed)
 
@@ -307,10 +312,7 @@ class Distant:
             raise
         except (Exception, pl.exceptions.PanicException) as error:
             self._require_unchanged()
-            raise SourceError(
-                f"{self.engine.name} could not count its rows ({reason(error)})",
-                "see whether it can be reached and read, and open it anew",
-            ) from None
+            raise failure(f"{self.engine.name} could not count its rows", error) from None
         self._require_unchanged()
 
     def _require_unchanged(self) -> None:
@@ -320,7 +322,7 @@ class Distant:
 
 
 def _names(columns: Sequence[Reading]) -> list[str]:
-    return list(dict.fromkeys(column.name for column in columns))
+    return [column.name for column in columns]
 
 
 def _bytes(names: Sequence[str]) -> int:

@@ -1,10 +1,9 @@
 """Reading and writing tables: CSV, Parquet and Arrow files, one or many; reading from databases.
 
-Uses `tables`, `csv_files`, `parquet`, `spreadsheets`, `databases`, `disk` and `free_memory`; the
-doors and `release` use it. An empty text is a missing value, quoted or not.
+Uses `tables`, `csv_files`, `parquet`, `spreadsheets`, `databases` and `disk`; the doors and
+`release` use it. An empty text is a missing value, quoted or not.
 """
 
-import io
 import mmap
 import os
 import re
@@ -15,9 +14,10 @@ from pathlib import Path
 from typing import IO, Any, Literal, TypeVar, cast
 
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from shoal.arguments import typed
-from shoal.data import free_memory, spreadsheets
+from shoal.data import spreadsheets
 from shoal.data.csv_files import (
     HEAD,
     CsvFile,
@@ -44,9 +44,8 @@ __all__ = [
     "FORMATS",
     "Format",
     "formulas",
+    "in_parts",
     "read",
-    "read_frame",
-    "require_room",
     "restored",
     "serialise",
     "write",
@@ -65,6 +64,8 @@ FORMATS: Mapping[str, Format] = {
 }
 """How a file's name ends, and what it then is."""
 
+# Rows that are repeated at a time. They are read at a time too, by most readers.
+_ROW_GROUP = 1 << 18
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
 _ARROW_STREAM = b"\xff\xff\xff\xff"
 _FOREIGN = {
@@ -136,12 +137,6 @@ def read(  # noqa: PLR0913  keyword options
     )
 
 
-def read_frame(path: Path, options: CsvOptions, *, neutralised: bool = False) -> pl.DataFrame:
-    """The rows of files as a dataframe, for those who do not count them; see `read`."""
-    frame = _Files(path, options, None).frame()
-    return restored(frame) if neutralised else frame
-
-
 @typed
 def write(
     frame: Any,
@@ -180,21 +175,49 @@ def serialise(frame: Any, file: IO[bytes], format: Format, *, neutralise: bool =
             f"format {format!r} has no cells that a spreadsheet would run",
             "`neutralise` is for 'csv'",
         )
-    count = None
-    if isinstance(frame, RowsWithCounts):
-        count = frame.count if format == "csv" else None
-        frame = frame.frame if format == "csv" else frame.repeated()
-    data = _as_polars(frame)
+    rows = frame if isinstance(frame, RowsWithCounts) else None
+    data = _as_polars(frame if rows is None else rows.frame)
+    count = None if rows is None else rows.count
     if format == "csv":
         write_csv(spreadsheets.neutralised(data) if neutralise else data, file, count)
-    elif format == "parquet":
-        try:
+        return
+    try:
+        if count is not None:
+            _write_repeated(RowsWithCounts(data, count), file, format)
+        elif format == "parquet":
             data.write_parquet(file)
-        except pl.exceptions.ComputeError:
-            # What Polars makes of the system's error; of other formats it comes unchanged.
-            raise FileError("the Parquet file cannot be written", "is the disk full?") from None
+        else:
+            data.write_ipc(file)
+    except pl.exceptions.ComputeError:
+        # What Polars makes of the system's error, for Parquet; for Arrow it comes unchanged.
+        raise FileError("the Parquet file cannot be written", "is the disk full?") from None
+
+
+def _write_repeated(rows: RowsWithCounts, file: IO[bytes], format: Format) -> None:
+    """Write rows as often as each is there, some at a time."""
+
+    def repeated(*_: object) -> Iterator[pl.DataFrame]:
+        for part in rows.parts(_ROW_GROUP):
+            yield part.repeated()
+
+    lazy = register_io_source(repeated, schema=rows.frame.schema)
+    if format == "parquet":
+        lazy.sink_parquet(file, row_group_size=_ROW_GROUP, engine="streaming")
     else:
-        data.write_ipc(file)
+        lazy.sink_ipc(file, record_batch_size=_ROW_GROUP, engine="streaming")
+
+
+def in_parts(frame: Any, rows: int) -> Iterator[Any]:
+    """A dataframe (or `RowsWithCounts`) in parts of that many rows, all of the same types.
+
+    Without rows there is one part, which has none.
+    """
+    if isinstance(frame, RowsWithCounts):
+        yield from RowsWithCounts(_as_polars(frame.frame), frame.count).parts(rows)
+        return
+    data = _as_polars(frame)
+    for start in range(0, max(data.height, 1), rows):
+        yield data.slice(start, rows)
 
 
 def formulas(frame: Any) -> list[str]:
@@ -466,24 +489,3 @@ def _require_unpacked(path: Path) -> None:
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
     ):
         require_to_read(path, unpacked_size(content) or 0)
-
-
-def require_room(content: bytes, form: str, what: str) -> None:
-    """Raise TooLargeError if a table in these bytes would not fit into memory.
-
-    FileError if that cannot be found out. Whoever wrote the bytes may have meant harm.
-    """
-    if form == "parquet":
-        unpacked = unpacked_size(content)
-        if unpacked is None:
-            raise FileError(f"{what} is not a readable Parquet file")
-        needed = unpacked
-    elif form == "arrow":
-        lazy = pl.scan_ipc(io.BytesIO(content))
-        rows = cast(int, lazy.select(pl.len()).collect().item())
-        needed = len(content) + rows * len(lazy.collect_schema()) * CELL
-    else:
-        header, _, rest = content.partition(b"\n")
-        cells = (rest.count(b"\n") + 1) * (header.count(b",") + 1)
-        needed = 2 * len(content) + cells * CELL
-    free_memory.require(needed, f"reading {what}", "use a larger machine")

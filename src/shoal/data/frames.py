@@ -1,7 +1,7 @@
 """What differs between Polars, pandas and Arrow dataframes: coding a column, and making one.
 
-Uses `kinds`; `sources` uses it. There is one Protocol and one class per library, each loaded where
-it is used. All of them give the same answers for the same data.
+Uses `kinds` and `free_memory`; `sources` uses it. There is one Protocol and one class per library,
+each loaded where it is used. All of them give the same answers for the same data.
 """
 
 import datetime as dt
@@ -18,6 +18,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from shoal.data import free_memory
 from shoal.data.kinds import Key, Kind
 from shoal.errors import ForkError
 
@@ -42,6 +43,8 @@ CodedValues = tuple[Ints, list[object]]
 
 # Texts that are coded together where there are many rows: memory for four bytes each is small.
 _AT_ONCE = 1 << 20
+# Bytes of a value in memory.
+_CELL = 16
 # Places up to which a list of them costs nearly nothing.
 _FEW = 10_000
 _MISFITS = (ValueError, TypeError, OverflowError, KeyError, ArithmeticError)
@@ -64,8 +67,26 @@ class RowsWithCounts:
         """How many rows and columns the repeated rows have."""
         return int(self.count.sum()), int(self.frame.shape[1])
 
+    @classmethod
+    def of(cls, frame: Any) -> "RowsWithCounts":
+        """The rows of a dataframe, each once, unless it is given with counts already."""
+        if isinstance(frame, RowsWithCounts):
+            return frame
+        return cls(frame, np.ones(int(frame.shape[0]), dtype=np.int64))
+
+    def only(self, kept: npt.NDArray[np.bool_]) -> "RowsWithCounts":
+        """The different rows that are kept."""
+        frame = nw.from_native(self.frame, eager_only=True)
+        return RowsWithCounts(frame[np.flatnonzero(kept)].to_native(), self.count[kept])
+
     def repeated(self) -> Any:
-        """The dataframe with every row as often as it is there."""
+        """The dataframe with every row as often as it is there; TooLargeError if it cannot be."""
+        total, columns = self.shape
+        free_memory.require(
+            total * (8 + columns * _CELL),
+            f"a table of {total:,} single rows",
+            "use the different rows and their counts, which `Release.rows` has",
+        )
         frame = nw.from_native(self.frame, eager_only=True)
         own = library(frame)
         assert own is not None  # it was made by one of the three
@@ -74,6 +95,22 @@ class RowsWithCounts:
         for column in frame.iter_columns():
             repeated[column.name] = own.take(column.to_native(), rows)
         return own.frame(repeated)
+
+    def parts(self, rows: int) -> Iterator["RowsWithCounts"]:
+        """The same rows in parts, each of which has that many when repeated; the last may be short.
+
+        Without rows there is one part, which has none.
+        """
+        frame = nw.from_native(self.frame, eager_only=True)
+        ends = np.cumsum(self.count)
+        starts = ends - self.count
+        total = int(self.count.sum())
+        for start in range(0, max(total, 1), rows):
+            stop = min(start + rows, total)
+            first = int(np.searchsorted(ends, start, side="right"))
+            last = max(first, int(np.searchsorted(starts, stop, side="left")))
+            count = ends[first:last].clip(max=stop) - starts[first:last].clip(min=start)
+            yield RowsWithCounts(frame[first:last].to_native(), count)
 
 
 @dataclass(frozen=True, eq=False)

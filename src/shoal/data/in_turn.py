@@ -9,16 +9,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from shoal.counts import Counts, group, smallest
-from shoal.data.bounding import blocks
+from shoal.chance import Chance
+from shoal.counts import Codes, Counts, group, smallest
+from shoal.data.bounding import blocks, bounded_rows
 from shoal.data.kinds import Key, Kind
-from shoal.data.sources import Memory, Reading, Recoded, Source
+from shoal.data.sources import Memory, Reading
 from shoal.data.tallies import Tallied
 from shoal.errors import SourceError
 
 __all__ = ["KeptRows", "drawable", "in_order", "is_known"]
+
+Ints = npt.NDArray[np.int64]
 
 _TYPES = {
     Kind.TEXT: pl.String(),
@@ -105,41 +109,62 @@ class KeptRows:
     columns: Sequence[Reading]
     keys: Sequence[tuple[Key | None, ...]]
     """All values that the columns have."""
+    types: Memory
+    """A dataframe without rows: all columns of the source."""
     _counts: list[Counts] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._place_of = [{key: place for place, key in enumerate(every)} for every in self.keys]
 
-    def add(self, kept: Source) -> None:
-        """Add some rows; KeyError if they have a value that is not one of `keys`."""
-        recoded = []
-        of_part = kept.values(self.columns)
-        for column, own, place_of in zip(self.columns, of_part, self._place_of, strict=True):
-            places = np.array([place_of[key] for key in own], dtype=smallest(len(place_of)))
-            recoded.append(Recoded(column, places, len(place_of)))
-        self._counts.append(kept.count(recoded))
+    def draw(self, part: pl.DataFrame, rows: int, chance: Chance) -> None:
+        """Keep at most `rows` rows of each person in a part: whoever is in it, then the columns.
+
+        KeyError if there is a value that is not one of `keys`.
+        """
+        people = part.to_series(0).rle_id().to_numpy()
+        coded = self._read(part).columns(self.columns)
+        once = np.ones(part.height, dtype=np.int64)
+        kept = bounded_rows(people, [column.codes for column in coded], once, rows, chance)
+        left = np.flatnonzero(kept)
+        codes = []
+        for column, place_of in zip(coded, self._place_of, strict=True):
+            kind = smallest(len(place_of))
+            places = np.array([place_of[key] for key in column.keys], dtype=kind)
+            codes.append(places[column.codes[left]])
+        self._counts.append(self._grouped(codes, kept[left]))
         # Added up when they have become twice as many, so that adding stays in proportion.
-        if sum(part.distinct for part in self._counts[1:]) > self._counts[0].distinct:
+        if sum(counts.distinct for counts in self._counts[1:]) > self._counts[0].distinct:
             self._counts = [self._sum()]
 
-    def tally(self, types: Memory) -> Tallied:
-        """The rows as a source; `types` are those of the source that they are from."""
+    def _read(self, part: pl.DataFrame) -> Memory:
+        """The columns of a part, by their names and in the types that the source says."""
+        own = self.types.frame.to_native().schema
+        read = {}
+        for column, values in zip(self.columns, part.get_columns()[1:], strict=True):
+            # Texts may come as categories.
+            is_text = own[column.name] == pl.String
+            read[column.name] = values if is_text else values.cast(own[column.name])
+        return Memory.of(pl.DataFrame(read))
+
+    def tally(self) -> Tallied:
+        """The rows as a source."""
         total = self._sum()
         own = {column.name: _TYPES[column.kind] for column in self.columns}
         tally = Tallied.gather(
             Memory.of(pl.DataFrame(schema=own)), list(own), self._parts(total, own)
         )
-        return replace(tally, types=types)
+        return replace(tally, types=self.types)
 
     def _sum(self) -> Counts:
-        names = [column.name for column in self.columns]
-        cards = [len(keys) for keys in self.keys]
         codes = [
             np.concatenate([part.codes[place] for part in self._counts])
-            for place in range(len(names))
+            for place in range(len(self.columns))
         ]
-        count = np.concatenate([part.count for part in self._counts])
-        return group(names, codes, cards, count)
+        return self._grouped(codes, np.concatenate([part.count for part in self._counts]))
+
+    def _grouped(self, codes: Sequence[Codes], count: Ints) -> Counts:
+        names = [column.name for column in self.columns]
+        return group(names, codes, [len(keys) for keys in self.keys], count)
 
     def _parts(self, total: Counts, types: dict[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         every = [

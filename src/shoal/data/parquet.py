@@ -5,9 +5,10 @@ kilobytes can hold thousands of millions of rows. So its pages are asked, not it
 """
 
 import mmap
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["CELL", "unpacked_size"]
+__all__ = ["CELL", "RowGroup", "row_groups", "unpacked_size"]
 
 CELL = 16
 """Bytes of a value in memory; longer texts lie in a second place, never larger than the file."""
@@ -22,8 +23,22 @@ _DAMAGES = (KeyError, IndexError, TypeError, ValueError, AttributeError, Recursi
 Content = bytes | mmap.mmap
 
 
+@dataclass(frozen=True)
+class RowGroup:
+    """Rows of a Parquet file that can be read without the others, and the memory they take."""
+
+    rows: int
+    unpacked: int
+
+
 def unpacked_size(content: Content) -> int | None:
-    """Bytes of memory that a Parquet file takes when it is read; None if it is damaged.
+    """Bytes of memory that a Parquet file takes when it is read; None if it is damaged."""
+    groups = row_groups(content)
+    return None if groups is None else sum(group.unpacked for group in groups)
+
+
+def row_groups(content: Content) -> list[RowGroup] | None:
+    """The groups of rows of a Parquet file, in their order; None if it is damaged.
 
     Repeated values take no room in a file, and neither do texts that compress well; in memory each
     value has its place, and each page its whole length.
@@ -31,11 +46,12 @@ def unpacked_size(content: Content) -> int | None:
     try:
         length = int.from_bytes(content[-8:-4], "little")
         footer, _ = _fields(content, len(content) - 8 - length, 0)
-        needed = 0
+        groups = []
         for group in footer.get(_GROUPS, ()):
-            for chunk in group[_CHUNKS]:
-                needed += _chunk_size(content, chunk[_ABOUT], group[_ROWS])
-        return needed
+            rows = int(group[_ROWS])
+            sizes = [_chunk_size(content, chunk[_ABOUT], rows) for chunk in group[_CHUNKS]]
+            groups.append(RowGroup(rows, sum(sizes)))
+        return groups
     except _DAMAGES:
         return None
 

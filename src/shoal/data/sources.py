@@ -162,8 +162,8 @@ class Source(Protocol):
         columns: Sequence[Rewritten],
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
-    ) -> Any:
-        """The records with rewritten values, in a dataframe of the same library.
+    ) -> frames.RowsWithCounts:
+        """The records with rewritten values, equal ones once, in a dataframe of the same library.
 
         Their order depends on the values alone. `keep` looks at the columns that have a `star`.
         """
@@ -293,6 +293,10 @@ class Memory:
             self._code(new)
         return [self._coded[column] for column in columns]
 
+    def runs(self, columns: Sequence[Reading]) -> tuple[list[Column], Ints]:
+        """The same, and how often each row is there: once."""
+        return self.columns(columns), np.ones(self.rows, dtype=np.int64)
+
     def known(self, column: Reading) -> tuple[int, int]:
         return known_values(self, column)
 
@@ -331,9 +335,10 @@ class Memory:
         columns: Sequence[Rewritten],
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
-    ) -> Any:
+    ) -> frames.RowsWithCounts:
         codes = self.recoded([written.column for written in columns])
-        return self.make(rewritten_rows(columns, codes, keep, suppressed), kinds_of(columns))
+        laid, count = rewritten_rows(columns, codes, keep, suppressed)
+        return frames.RowsWithCounts(self.make(laid, kinds_of(columns)), count)
 
     def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> Any:
         lengths = {len(codes) for _, codes in columns.values()}
@@ -451,10 +456,11 @@ def rewritten_rows(
     keep: Keep | None,
     suppressed: Suppressed,
     count: Ints | None = None,
-) -> Laid:
-    """The columns of records with rewritten values, in an order that the values alone decide.
+) -> tuple[Laid, Ints]:
+    """The columns of records with rewritten values, equal ones once, and how often each is there.
 
-    The records have these codes in the recoded columns; with `count`, each stands for that many.
+    Their order is one that the values alone decide. The records have these codes in the recoded
+    columns; with `count`, each stands for that many.
     """
     written = list(codes)
     stars = {place: c.star for place, c in enumerate(columns) if c.star is not None}
@@ -474,8 +480,8 @@ def rewritten_rows(
     rows = group(names, written, cards, count)
     laid = {}
     for column, name, distinct in zip(columns, names, rows.codes, strict=True):
-        laid[name] = column.values, np.repeat(distinct, rows.count)
-    return laid
+        laid[name] = column.values, distinct
+    return laid, rows.count
 
 
 def kinds_of(columns: Sequence[Rewritten]) -> dict[str, Kind]:

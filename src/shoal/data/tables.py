@@ -12,11 +12,13 @@ from typing import Any, Literal, cast
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Codes, Counts, smallest
 from shoal.data import free_memory
+from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy.texts import ANY
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Key, Kind
@@ -326,8 +328,8 @@ class Table:
         levels: Mapping[str, int],
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
-    ) -> Any:
-        """The records with the columns in `levels` generalised.
+    ) -> RowsWithCounts:
+        """The records with the columns in `levels` generalised, equal ones once.
 
         Their order depends on the released values alone. `keep` decides by the codes of these
         columns which records are kept; the others are dropped, or show '*'.
@@ -409,7 +411,7 @@ class Table:
                 "read the table, or a part of it, from a file",
             )
         if frame is None:
-            frame = self.write_back(names, {})
+            frame = RowsWithCounts.of(self.write_back(names, {})).repeated()
         return Table(
             Memory.of(frame),
             {name: role for name, role in self.roles.items() if name in kinds},
@@ -433,12 +435,32 @@ class Table:
         self.look_at(wanted)
         return self._in_memory.columns([self._reading(name) for name in wanted])
 
+    def runs(self, names: Iterable[str]) -> tuple[list[Column], npt.NDArray[np.int64]]:
+        """Coded columns of the rows as they are held, and how often each row is there.
+
+        In memory each is there once. A table of `RowsWithCounts` has them in their order.
+
+        >>> import polars as pl
+        >>> rows = RowsWithCounts(pl.DataFrame({"age": [47, 31]}), np.array([2, 5]))
+        >>> [age], count = table(rows).runs(["age"])
+        >>> age.keys, age.codes.tolist(), count.tolist()
+        ((31, 47), [1, 0], [2, 5])
+        """
+        from shoal.data.tallies import Tallied
+
+        wanted = list(names)
+        self.look_at(wanted)
+        readings = [self._reading(name) for name in wanted]
+        if isinstance(self.source, Tallied):
+            return self.source.runs(readings)
+        return self._in_memory.runs(readings)
+
     @property
     def _in_memory(self) -> Memory:
         if not isinstance(self.source, Memory):
             raise ColumnError(
                 "this needs single records, and the rows of this table are not in memory",
-                "fetch them with `Table.in_memory` first, if they fit",
+                "read the table, or a part of it, into memory first",
             )
         return self.source
 
@@ -554,6 +576,10 @@ def _source(frame: Any) -> Source:
     # By its type: looking at a property, such as the number of rows, may count them.
     if hasattr(type(frame), "write_back"):
         return cast(Source, frame)
+    if isinstance(frame, RowsWithCounts):
+        from shoal.data.tallies import Tallied
+
+        return Tallied.of_rows(frame)
     if not is_distant(frame):
         return Memory.of(frame)
     from shoal.data.distant import Distant

@@ -2,7 +2,8 @@
 
 To every question about some columns, their distinct rows with the number of times each occurs are
 as good as the rows themselves. They are held as codes, of a byte or two where values are few, and
-are coded part by part as they come. Uses `sources` and `free_memory`; `distant` uses it.
+are coded part by part as they come. Uses `sources` and `free_memory`; `distant` and `tables` use
+it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -18,8 +20,10 @@ from shoal.chance import Chance
 from shoal.counts import Codes, Counts, group, smallest
 from shoal.data import free_memory
 from shoal.data.bounding import bounded_rows
+from shoal.data.frames import RowsWithCounts
 from shoal.data.kinds import Key, Kind
 from shoal.data.sources import (
+    Column,
     Keep,
     Laid,
     Memory,
@@ -53,7 +57,7 @@ _FEWER = "release fewer columns, or columns with fewer values, or use a larger m
 class TalliedColumn:
     """One column of the distinct rows: row i has the value `codes[i]` of `values`.
 
-    `values` has a row for every different value, and nothing but this column. Each occurs.
+    `values` has a row for every different value, or more, and nothing but this column. Each occurs.
     """
 
     values: Memory
@@ -105,6 +109,17 @@ class Tallied:
         of_names = {column.name: column.gathered() for column in gathered}
         return cls(of_names, _joined(counts), types)
 
+    @classmethod
+    def of_rows(cls, rows: RowsWithCounts) -> "Tallied":
+        """The source of rows that are there with counts, in their order; some may be equal."""
+        given = Memory.of(rows.frame)
+        # Each row has a value of its own: it is only coded when a column is asked for.
+        place = np.arange(given.rows, dtype=smallest(max(given.rows, 1)))
+        columns = {
+            name: TalliedColumn(Memory(given.frame.select(name)), place) for name in given.names
+        }
+        return cls(columns, rows.count, Memory(given.frame.head(0)))
+
     @property
     def names(self) -> tuple[str, ...]:
         return self.types.names
@@ -123,9 +138,9 @@ class Tallied:
     def describe(self) -> str:
         first = []
         for column in self.columns.values():
-            values = column.values.frame.to_native().to_series()
-            first.append(values[column.codes[:_LOOKED_AT]])
-        return Memory.of(pl.DataFrame(first)).describe()
+            places = column.codes[:_LOOKED_AT]
+            first.append(column.values.frame[places.tolist()])
+        return Memory(nw.concat(first, how="horizontal")).describe()
 
     def is_headless(self) -> bool:
         return False
@@ -144,6 +159,15 @@ class Tallied:
 
     def values(self, columns: Sequence[Reading]) -> list[tuple[Key | None, ...]]:
         return [self._column(reading.name).values.values([reading])[0] for reading in columns]
+
+    def runs(self, columns: Sequence[Reading]) -> tuple[list[Column], Ints]:
+        """Coded columns of the rows as they are held, and how often each row is there."""
+        coded = []
+        for reading in columns:
+            [keys] = self.values([reading])
+            codes = self._recoded(Recoded(reading, None, len(keys)))
+            coded.append(Column(reading.name, reading.kind, keys, codes))
+        return coded, self.count_of_each.astype(np.int64, copy=False)
 
     def known(self, column: Reading) -> tuple[int, int]:
         return known_values(self, column)
@@ -173,11 +197,11 @@ class Tallied:
         columns: Sequence[Rewritten],
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
-    ) -> Any:
+    ) -> RowsWithCounts:
         codes = [self._recoded(written.column) for written in columns]
         count = self.count_of_each.astype(np.int64)
-        laid = rewritten_rows(columns, codes, keep, suppressed, count)
-        return self.make(laid, kinds_of(columns))
+        laid, count = rewritten_rows(columns, codes, keep, suppressed, count)
+        return RowsWithCounts(self.make(laid, kinds_of(columns)), count)
 
     def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> Any:
         return self.types.make(columns, kinds)

@@ -51,7 +51,7 @@ from shoal.privacy.promises import DifferentialPrivacy, Promise
 from shoal.releases.certificate import Certificate, plain
 from shoal.releases.facts import Entered, WithEarlier
 from shoal.releases.layout import released
-from shoal.releases.release import Release, require_place
+from shoal.releases.release import Release, require_place, require_rows_per_file
 
 if TYPE_CHECKING:
     from shoal.ledger.shown import Ruling
@@ -84,11 +84,13 @@ class Destination:
 
     neutralise: write cells of a CSV file that a spreadsheet would run as formulas so that it does
         not
+    rows_per_file: write tables in parts of that many rows
     """
 
     directory: str | os.PathLike[str]
     format: str = "csv"
     neutralise: bool = False
+    rows_per_file: int | None = None
 
 
 @typed_fields
@@ -370,7 +372,10 @@ class Ledger:
             )
             if isinstance(destination, Destination):
                 made.write(
-                    destination.directory, destination.format, neutralise=destination.neutralise
+                    destination.directory,
+                    destination.format,
+                    neutralise=destination.neutralise,
+                    rows_per_file=destination.rows_per_file,
                 )
         return made.with_entry(_entered(entry, done.facts))
 
@@ -689,6 +694,7 @@ class Ledger:
         from shoal.data.files import FORMATS
 
         require_one_of("format", destination.format, *dict.fromkeys(FORMATS.values()))
+        require_rows_per_file(destination.rows_per_file)
         witness = self.witness
         private = [self.path] if witness is None else [self.path, witness]
         require_place(Path(destination.directory), private)

@@ -266,7 +266,7 @@ class _CountedBy:
 
 def _shown(release: Any) -> tuple[Table, list[str]]:
     """The released rows as texts, and the column that says how often each is there, if any."""
-    frame = release.table if isinstance(release, Release) else release
+    frame = release.rows if isinstance(release, Release) else release
     if isinstance(frame, Table):
         return frame, []
     names = as_table(frame).names

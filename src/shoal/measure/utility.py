@@ -9,7 +9,7 @@ hierarchies and `counts`; `judging` uses it.
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from shoal.arguments import keep, typed_fields
 from shoal.counts import Counts, group, smallest
+from shoal.data import free_memory
 from shoal.data.hierarchy.texts import ANY, Texts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
@@ -56,6 +57,9 @@ SMALLEST_LEAF = 0.001
 C4.5.
 """
 
+
+_RECORD = 32
+"""Bytes that a value of a record takes while classifiers learn: as a code, twice as a feature."""
 
 MOST_PAIRS = 2 << 30
 """Distinct records × groups that are worth comparing where a release has values of several levels
@@ -145,7 +149,7 @@ def classification(
         _require_in_both(original, release, (column, *used))
         if not used:
             raise ColumnError(f"no features are left to predict {column!r} from", "name some")
-        sides = _Sides.of(original, release, [*used, column], levels)
+        sides = _Sides.of(original, release, [*used, column], levels).written_out()
         task = _Task.of(sides, column, used, fold)
         answers += [task.accuracy(way) for way in ways]
     return tuple(answers)
@@ -226,8 +230,10 @@ def queries(
     readings = [sides.reading(name) for name in drawn_from]
     leaves = [reading.leaf.astype(np.uint32) for reading in readings]
     codes = [reading.codes.astype(np.uint32) for reading in readings]
-    truths = _Answers(group(drawn_from, leaves, [reading.leaves for reading in readings]))
-    answers = _Answers(group(drawn_from, codes, [len(reading.may_be) for reading in readings]))
+    cards = [reading.leaves for reading in readings]
+    truths = _Answers(group(drawn_from, leaves, cards, sides.original.rows.count))
+    cards = [len(reading.may_be) for reading in readings]
+    answers = _Answers(group(drawn_from, codes, cards, sides.release.rows.count))
 
     # Every column selects the same share, and all of them together the selectivity.
     share = float(asked.selectivity) ** (1 / asked.columns)
@@ -268,11 +274,12 @@ def spread(
 
     The release is read as uniform within its values.
     """
-    reading = _Sides.of(original, released, [name], levels).reading(name)
-    rows = np.bincount(reading.codes, minlength=len(reading.may_be))
+    sides = _Sides.of(original, released, [name], levels)
+    reading = sides.reading(name)
+    rows = np.bincount(reading.codes, sides.release.rows.count, len(reading.may_be))
     weights = rows / np.maximum(reading.may_be.sum(axis=1), 1)
-    before = np.bincount(reading.leaf, minlength=reading.leaves)
-    return before, weights @ reading.may_be
+    before = np.bincount(reading.leaf, sides.original.rows.count, reading.leaves)
+    return before.astype(np.int64), weights @ reading.may_be
 
 
 class _Answers:
@@ -322,8 +329,8 @@ class _Reading:
     @classmethod
     def of(
         cls,
-        original: "_WrittenOut",
-        release: "_WrittenOut",
+        original: "_CountedSide",
+        release: "_CountedSide",
         name: str,
         levels: Sequence[int] | None,
     ) -> "_Reading":
@@ -373,23 +380,35 @@ class _Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class _WrittenOut:
-    """The records of a table by some columns, in the order of their values: counts, written out."""
+class _CountedSide:
+    """The records of a table by some columns, in the order of their values."""
 
     table: Table
     rows: Counts
+    is_written_out: bool = False
+    """Whether rows are single records, and not those that differ."""
 
     def codes(self, name: str) -> npt.NDArray[Any]:
-        """The code of every record in a column."""
-        return np.repeat(self.rows.column(name), self.rows.count)
+        """The code of every row in a column."""
+        codes = self.rows.column(name)
+        return np.repeat(codes, self.rows.count) if self.is_written_out else codes
+
+    def written_out(self) -> "_CountedSide":
+        """The same, by single records; TooLargeError if these do not fit into memory."""
+        free_memory.require(
+            self.rows.total * _RECORD * len(self.rows.names),
+            f"classification by {self.rows.total:,} single records",
+            "leave it out, or use a larger machine",
+        )
+        return replace(self, is_written_out=True)
 
 
 @dataclass(frozen=True, eq=False)
 class _Sides:
     """The input and its release, by the same columns."""
 
-    original: _WrittenOut
-    release: _WrittenOut
+    original: _CountedSide
+    release: _CountedSide
     levels: Mapping[str, Sequence[int]]
 
     @classmethod
@@ -406,9 +425,15 @@ class _Sides:
                     raise ColumnError(f"the {which} has no column {name!r}")
         distinct = list(dict.fromkeys(names))
         return cls(
-            _WrittenOut(original, original.count(distinct, {})),
-            _WrittenOut(release, release.count(distinct, {})),
+            _CountedSide(original, original.count(distinct, {})),
+            _CountedSide(release, release.count(distinct, {})),
             levels or {},
+        )
+
+    def written_out(self) -> "_Sides":
+        """The same, by single records."""
+        return replace(
+            self, original=self.original.written_out(), release=self.release.written_out()
         )
 
     def reading(self, name: str) -> _Reading:

@@ -65,12 +65,19 @@ class ShownRows:
 
 def at_node(counts: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]) -> ShownRows:
     """Rows, counted by leaves, at one node."""
-    codes, cards = list(counts.codes), list(counts.cards)
+    cards = list(counts.cards)
     for name, level in levels.items():
-        place = counts.names.index(name)
-        codes[place] = trees[name].maps[level][codes[place]]
-        cards[place] = trees[name].cardinality(level)
+        cards[counts.names.index(name)] = trees[name].cardinality(level)
+    codes = (_codes_at(counts, name, trees, levels) for name in counts.names)
     return counted_at(group(counts.names, codes, cards, counts.count), trees, levels)
+
+
+def _codes_at(
+    counts: Counts, name: str, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]
+) -> Codes:
+    """The codes of a column at its level, if it has one."""
+    leaves = counts.column(name)
+    return trees[name].maps[levels[name]].take(leaves) if name in levels else leaves
 
 
 def counted_at(

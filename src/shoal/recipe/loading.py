@@ -173,6 +173,13 @@ def _contradictions(content: Content) -> Iterator[RecipeError]:
             "leave it out",
             where="output.neutralise",
         )
+    rows_per_file = content.output.rows_per_file
+    if rows_per_file is not None and rows_per_file < 1:
+        yield RecipeError(
+            f"{rows_per_file} is out of range",
+            "it takes a whole number above 0",
+            where="output.rows_per_file",
+        )
 
 
 def _check_columns(content: Content) -> Iterator[RecipeError]:

@@ -378,18 +378,21 @@ class Recipe:
         progress: "Progress | None" = None,
         override: str | None = None,
         neutralise: bool = False,
+        rows_per_file: int | None = None,
     ) -> "Release":
         """Release the table as the recipe says, and write it into a directory, if one is given.
 
         It is entered in the ledger, or in the one that the recipe names, if there is any. If that
-        has a γ which is not kept, `override` says why it is released anyway. `neutralise` is
-        as if the recipe said it.
+        has a γ which is not kept, `override` says why it is released anyway. `neutralise` and
+        `rows_per_file` are as if the recipe said them.
         """
         self.promise(table)
         method = self.method()
-        neutralise = neutralise or self.content.output.neutralise
+        output = self.content.output
+        neutralise = neutralise or output.neutralise
+        rows_per_file = rows_per_file if rows_per_file is not None else output.rows_per_file
         if directory is not None:  # before anything is spent
-            self.require_place(directory, neutralise=neutralise)
+            self.require_place(directory, neutralise=neutralise, rows_per_file=rows_per_file)
         if ledger is None and self.ledger is not None:
             from shoal.ledger import Ledger
 
@@ -399,7 +402,7 @@ class Recipe:
 
             destination = None
             if directory is not None:
-                destination = Destination(directory, self.format, neutralise)
+                destination = Destination(directory, self.format, neutralise, rows_per_file)
             return ledger.release(
                 method,
                 table,
@@ -412,7 +415,7 @@ class Recipe:
         result = method.release(table, progress=progress)
         result = result.with_certificate(replace(result.certificate, recipe=self.digest))
         if directory is not None:
-            result.write(directory, self.format, neutralise=neutralise)
+            result.write(directory, self.format, neutralise=neutralise, rows_per_file=rows_per_file)
         return result
 
     def earlier_beside(self, directory: str | os.PathLike[str]) -> list[Path]:
@@ -437,14 +440,19 @@ class Recipe:
         return earlier
 
     def require_place(
-        self, directory: str | os.PathLike[str], *, neutralise: bool = False
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        neutralise: bool = False,
+        rows_per_file: int | None = None,
     ) -> list[Path]:
         """The files of an earlier release in a directory.
 
         An error if this recipe's cannot be written there.
         """
-        from shoal.releases.release import require_place
+        from shoal.releases.release import require_place, require_rows_per_file
 
+        require_rows_per_file(rows_per_file)
         if neutralise and self.format != "csv":
             raise ParameterError(
                 f"the recipe's format is {self.format!r}, which has no cells to neutralise",

@@ -354,6 +354,7 @@ class OutputSection(Section):
 
     format: Literal["csv", "parquet", "arrow"] = "csv"
     neutralise: bool = False
+    rows_per_file: int | None = None
 
 
 class LedgerSection(Section):

@@ -18,7 +18,7 @@ from shoal.counts import Counts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Role, Table
-from shoal.errors import ParameterError
+from shoal.errors import ParameterError, plural
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import short
 from shoal.privacy.models import MODELS, DeltaPresence
@@ -117,7 +117,11 @@ class Certificate:
         yield "Recipe", [f"SHA-256 {self.recipe}"] if self.recipe else []
         files: list[str] = []
         for file in self._files():
-            files += [file["name"], f"SHA-256 {file['sha256']}"]
+            digest = f"SHA-256 {file['sha256']}"
+            if not isinstance(file["sha256"], str):
+                parts = plural(len(file["sha256"]), "part")
+                digest = f"{parts}, whose SHA-256 are in the certificate's file"
+            files += [file["name"], digest]
         yield "File", files
 
     @property

@@ -32,10 +32,10 @@ COUNT = "count"
 
 def assemble(
     table: Table, groups: Groups, kept: npt.NDArray[np.bool_], *, suppressed: Suppressed = "drop"
-) -> Any:
+) -> RowsWithCounts:
     """The released rows of a table at the node of `groups`.
 
-    They are a dataframe of the kind that came in.
+    They are a dataframe of the kind that came in, with how often each is released.
 
     Groups that are not `kept` are suppressed. Columns are in the table's order without identifying
     ones, quasi-identifying values are the hierarchy's labels, rows are in the order of the released

@@ -7,13 +7,14 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
 from shoal.arguments import typed
 from shoal.data.disk import placing, reading, refuse_inputs_in
 from shoal.data.frames import RowsWithCounts
-from shoal.errors import FileError, ShoalError
+from shoal.errors import FileError, ParameterError, ShoalError
 from shoal.releases.certificate import Certificate
 from shoal.releases.facts import Entered, Facts
 
@@ -24,6 +25,7 @@ __all__ = [
     "certificate_of",
     "earlier_files",
     "require_place",
+    "require_rows_per_file",
 ]
 
 CERTIFICATE = "certificate.json"
@@ -124,24 +126,26 @@ class Release:
         format: str = "csv",
         *,
         neutralise: bool = False,
+        rows_per_file: int | None = None,
     ) -> Path:
         """Write the released tables and their certificate into a separate folder.
 
-        The files are release.<format>, further tables by their names, and certificate.json.
+        The files are release.<format>, further tables by their names, and certificate.json. With
+        `rows_per_file`, a table is written in parts of that many rows: release-00000.<format>,
+        release-00001.<format> and so on.
 
         The folder is new or empty, or has an earlier release, which is replaced. It appears at
         once, whole, also where the process is killed. With `neutralise`, cells of a CSV file that a
         spreadsheet would run as formulas are written so that it does not. Gives the path of the
-        released file.
+        released file, or a pattern of the paths of its parts.
         """
         folder = Path(directory)
         tables = {"release": self.rows, **self.further}
+        require_rows_per_file(rows_per_file)
         try:
             with placing(folder, earlier_files) as part:
-                written = [
-                    _written(frame, part / f"{name}.{format}", format, neutralise)
-                    for name, frame in tables.items()
-                ]
+                form = _Form(format, neutralise, rows_per_file)
+                written = [form.write(frame, part, name) for name, frame in tables.items()]
                 file: dict[str, Any] = {**written[0], "format": format}
                 if neutralise:
                     file["neutralised"] = True
@@ -156,24 +160,59 @@ class Release:
                 f"cannot write {folder}: {error.strerror}",
                 "give a new folder, in one you may write to",
             ) from None
-        return folder / written[0]["name"]
+        return folder / str(written[0]["name"])
 
 
 # Only here: a dataclass would take it for a default.
 Release.table = _ReleasedTable()
 
 
-def _written(frame: Any, target: Path, format: str, neutralise: bool) -> dict[str, str]:
-    """Write a table that is safely on disk afterwards; gives the name and digest of the file."""
-    from shoal.data.files import Format, serialise
+@dataclass(frozen=True)
+class _Form:
+    """How tables are written."""
 
-    with open(target, "x+b") as file:
-        serialise(frame, file, cast(Format, format), neutralise=neutralise)
-        file.flush()
-        os.fsync(file.fileno())
-        file.seek(0)
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"name": target.name, "sha256": digest}
+    format: str
+    neutralise: bool
+    rows_per_file: int | None
+
+    def write(self, frame: Any, folder: Path, name: str) -> dict[str, Any]:
+        """Write a table, which is safely on disk afterwards; gives its name and digest.
+
+        Parts have a name together, and a digest each.
+        """
+        from shoal.data.files import in_parts
+        from shoal.data.table_files import part_names, pattern
+
+        if self.rows_per_file is None:
+            target = folder / f"{name}.{self.format}"
+            return {"name": target.name, "sha256": self._written(frame, target)}
+        called = pattern(name, self.format)
+        number = max(-(-int(frame.shape[0]) // self.rows_per_file), 1)
+        parts = zip(part_names(called, number), in_parts(frame, self.rows_per_file), strict=True)
+        digests = [self._written(part, folder / own_name) for own_name, part in parts]
+        return {"name": called, "sha256": digests}
+
+    def _written(self, frame: Any, target: Path) -> str:
+        """Write a file, and give its digest."""
+        from shoal.data.files import Format, serialise
+
+        with open(target, "x+b") as file:
+            serialise(frame, file, cast(Format, self.format), neutralise=self.neutralise)
+            file.flush()
+            os.fsync(file.fileno())
+            file.seek(0)
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def require_rows_per_file(rows_per_file: int | None) -> None:
+    """ParameterError unless files can have that many rows."""
+    if rows_per_file is not None and rows_per_file < 1:
+        raise ParameterError(
+            "is out of range",
+            "it takes a whole number above 0",
+            option="rows_per_file",
+            given=str(rows_per_file),
+        )
 
 
 def _no_release(folder: Path) -> FileError:
@@ -200,22 +239,39 @@ def _frames(folder: Path, certificate: Certificate) -> dict[str, Any]:
 
 
 def _frame(folder: Path, file: Mapping[str, Any]) -> Any:
-    """One table of a release, as the certificate has its file."""
-    from shoal.data.csv_files import CsvOptions
-    from shoal.data.files import read_frame
+    """One table of a release, as the certificate has its file, or the files of its parts."""
+    from shoal.data.spreadsheets import restored
+    from shoal.data.table_files import TableFiles
 
-    target = folder / Path(file["name"]).name
-    reading(target, folder / CERTIFICATE)
-    with open(target, "rb") as content:
-        digest = hashlib.file_digest(content, "sha256").hexdigest()
-    if digest != file["sha256"]:
+    paths = [folder / name for name in _file_names(file)]
+    reading(*paths, folder / CERTIFICATE)
+    if not all(path.is_file() for path in paths):
+        raise _no_release(folder)
+    files = TableFiles.of(paths)
+    if files.digests != _digests(file):
         raise FileError(
-            f"{target} is not the table that its certificate was written for: their digests differ"
+            f"{folder / Path(file['name']).name} is not the table that its certificate was written "
+            "for: their digests differ"
         )
-    if file["format"] != "csv":
-        return read_frame(target, CsvOptions())
-    written = CsvOptions(",", '"', "utf-8")
-    return read_frame(target, written, neutralised=file.get("neutralised") is True)
+    rows = files.rows(file["format"])
+    if file["format"] == "csv" and file.get("neutralised") is True:
+        rows = RowsWithCounts(restored(rows.frame), rows.count)
+    # Where no row is repeated, it is a dataframe like others.
+    return rows if (rows.count > 1).any() else rows.frame
+
+
+def _file_names(file: Mapping[str, Any]) -> list[str]:
+    """The names of the files of a table; only their last parts count."""
+    from shoal.data.table_files import part_names
+
+    name = Path(file["name"]).name
+    if isinstance(file["sha256"], str):
+        return [name]
+    return part_names(name, len(file["sha256"]))
+
+
+def _digests(file: Mapping[str, Any]) -> list[str]:
+    return [file["sha256"]] if isinstance(file["sha256"], str) else list(file["sha256"])
 
 
 def require_place(directory: str | os.PathLike[str], inputs: Iterable[Path] = ()) -> list[Path]:
@@ -286,8 +342,8 @@ def _names_in(folder: Path) -> set[str]:
         return set()
     try:
         file = certificate.file or {}
-        further = [table["name"] for table in file.get("further", {}).values()]
-        return {CERTIFICATE, file["name"], *further}
+        tables = [file, *file.get("further", {}).values()]
+        return {CERTIFICATE, *chain.from_iterable(map(_file_names, tables))}
     except (TypeError, KeyError, AttributeError):  # anybody may have written it
         return set()
 

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.data.disk import finite, replacing
+from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy.cover import covers
 from shoal.data.hierarchy.texts import ANY
 from shoal.data.kinds import Kind
@@ -53,7 +54,7 @@ from shoal.releases.layout import grouping
 from shoal.releases.release import Release
 from shoal.studies.apart import BucketFigures, bucket_figures
 from shoal.studies.own_levels import FittingRisk, OwnLevels
-from shoal.studies.released import ReleasedForm, released_form, repeated
+from shoal.studies.released import ReleasedForm, released_form, with_counts
 from shoal.zones import owner_only
 
 __all__ = [
@@ -180,7 +181,7 @@ def judge(
 
     It compares records kept, losses, what can still be learnt, and counts before and after.
 
-    release: a `Release`, or a released dataframe
+    release: a `Release`, or a released dataframe (or `Release.rows`)
     levels: of the generalised columns; else those of the certificate, else found by the released
     values
     classes: columns to predict from all others by classifiers, which takes seconds and needs
@@ -198,24 +199,21 @@ def judge(
         return _judged_apart(table, release, classes, queries, seed)
     certificate = release.certificate if isinstance(release, Release) else None
     chosen = _levels(table, certificate, levels)
-    frame, form = release, ReleasedForm()
-    if isinstance(release, Release):
-        frame, form = _released(release)
+    rows, form = _released(release)
     mark = form.mark
-    whole = _shown(table, frame, chosen, mark)
+    whole = _shown(table, rows, chosen, mark)
     columns = [_read(table, whole, name, chosen) for name in whole.names if name != mark]
     generalised = [
         column
         for column in columns
         if column.name in chosen or table.roles.get(column.name) is Role.QUASI
     ]
-    keep = np.ones(whole.rows, dtype=np.bool_)
+    keep = np.ones(len(rows.count), dtype=np.bool_)
     if not form.complete:
         keep = ~_suppressed(whole, generalised)
     released = _Released(whole, mark)
     if not keep.all():
-        unsuppressed = as_table(whole.frame.filter(keep.tolist()).to_native(), types=whole.types)
-        released = _Released(unsuppressed, mark)
+        released = _Released(as_table(rows.only(keep), types=whole.types), mark)
     fixed = {name for name, at in chosen.items() if len(at) == 1}
     columns = [column.only(keep, column.name in fixed) for column in columns]
     names = {column.name for column in generalised}
@@ -284,7 +282,7 @@ class _Column:
     """A released column.
 
     It has its level, the values there, how many input records have each, and every released row's
-    code.
+    code. Equal rows may be one.
     """
 
     name: str
@@ -292,21 +290,22 @@ class _Column:
     labels: Sequence[str]
     before: Ints
     codes: Ints  # -1 for "*" where that is not a value of the level
+    count: Ints  # how often each released row is there
 
     def only(self, keep: Bools, fixed: bool) -> "_Column":
         """The rows that are not suppressed.
 
         A "*" that is left there is of another level than the other values.
         """
-        codes = self.codes[keep]
+        codes, count = self.codes[keep], self.count[keep]
         if (codes >= 0).all():
-            return replace(self, codes=codes)
+            return replace(self, codes=codes, count=count)
         if fixed:
             raise HierarchyError(
                 f"column {self.name!r} has '*' in rows that are not suppressed, and its level has "
                 "no such value"
             )
-        return replace(self, level=None, codes=codes)
+        return replace(self, level=None, codes=codes, count=count)
 
 
 def _foreign() -> InputError:
@@ -338,22 +337,28 @@ class _Released:
         return self.table.count(grouped, {}).count
 
 
-def _released(release: Release) -> tuple[Any, ReleasedForm]:
+def _released(release: Any) -> tuple[RowsWithCounts, ReleasedForm]:
     """The released rows, each as often as its count says, and how they are to be read."""
+    if isinstance(release, RowsWithCounts):
+        return release, ReleasedForm()
+    if not isinstance(release, Release):
+        return RowsWithCounts.of(as_table(release).frame.to_native()), ReleasedForm()
     certificate = release.certificate
     entry = entry_of(certificate.method) if certificate.method in CATALOGUE else None
     if entry is not None and entry.not_judged:
         raise ParameterError(f"this is a release by {certificate.method}: {entry.not_judged}")
     form = released_form(certificate)
-    return repeated(release.table) if form.counted else release.table, form
+    if form.counted:
+        return with_counts(release.table), form
+    return RowsWithCounts.of(release.rows), form
 
 
-def _shown(table: Table, frame: Any, levels: _Levels, mark: str | None) -> Table:
-    """The released dataframe as a table.
+def _shown(table: Table, rows: RowsWithCounts, levels: _Levels, mark: str | None) -> Table:
+    """The released rows as a table.
 
     Generalised values are texts; others have the types of the input.
     """
-    shown = as_table(frame)
+    shown = as_table(rows)
     if extra := [name for name in shown.names if name not in table.names and name != mark]:
         raise ColumnError(
             f"the input has no column {listed(extra)}",
@@ -366,12 +371,13 @@ def _shown(table: Table, frame: Any, levels: _Levels, mark: str | None) -> Table
         )
     texts = {*table.quasi, *levels, mark}
     types = {name: Kind.TEXT if name in texts else table.kind(name) for name in shown.names}
-    return as_table(frame, types=types)
+    return as_table(rows, types=types)
 
 
 def _read(table: Table, shown: Table, name: str, levels: _Levels) -> _Column:
     """A released column by the level it has, or by the first one that has all its values."""
-    column, kind = shown.records([name])[0], table.kind(name)
+    [column], count = shown.runs([name])
+    kind = table.kind(name)
     counted = table.count([name], {})
     values = table.keys(name)
     records = np.zeros(len(values), dtype=np.int64)
@@ -412,12 +418,11 @@ def _read(table: Table, shown: Table, name: str, levels: _Levels) -> _Column:
         )
         if not strange:
             before = np.bincount(code_of, records, len(labels)).astype(np.int64)
-            return _Column(name, level, labels, before, codes[column.codes])
+            return _Column(name, level, labels, before, codes[column.codes], count)
     several = len(levels[name]) > 1 if name in levels else quasi
     if several:
-        return _Column(
-            name, None, (), np.zeros(0, dtype=np.int64), np.zeros(shown.rows, dtype=np.int64)
-        )
+        nothing = np.zeros(0, dtype=np.int64)
+        return _Column(name, None, (), nothing, np.zeros_like(count), count)
     unknown = plural(strange, "released value")
     if name in levels:
         raise HierarchyError(
@@ -436,9 +441,10 @@ def _suppressed(shown: Table, generalised: Sequence[_Column]) -> Bools:
     None do if '*' is a value at the level of each column or, where a level is not known, if all
     rows say it: then it is their group.
     """
-    silent = np.ones(shown.rows, dtype=np.bool_)
+    _, count = shown.runs([])
+    silent = np.ones(len(count), dtype=np.bool_)
     for column in generalised:
-        [own] = shown.records([column.name])
+        [own], _ = shown.runs([column.name])
         silent &= np.array([text == ANY for text in own.labels], dtype=np.bool_)[own.codes]
     if any(column.level is None for column in generalised):
         meant = bool(silent.all())
@@ -528,7 +534,8 @@ def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
     rows = [column.codes[possible].astype(np.uint64) for column in columns]
     places = groups.find(rows).clip(0, len(groups.sizes) - 1)
     same = np.logical_and.reduce([groups.codes(j)[places] == codes for j, codes in enumerate(rows)])
-    kept = np.bincount(places[same], minlength=len(groups.sizes))
+    kept = np.zeros(len(groups.sizes), dtype=np.int64)
+    np.add.at(kept, places[same], columns[0].count[possible][same])
     if not noisy and (not same.all() or (kept > groups.sizes).any()):
         raise _foreign()
     return np.minimum(kept, groups.sizes)
@@ -659,7 +666,8 @@ def _counted(
     labels, before = column.labels, column.before
     after: npt.NDArray[Any]
     if column.level is not None:
-        after = np.bincount(column.codes, minlength=len(labels))
+        after = np.zeros(len(labels), dtype=np.int64)
+        np.add.at(after, column.codes, column.count)
     else:
         tree = table.hierarchies.get(column.name)
         labels = table.labels(column.name)
@@ -693,7 +701,7 @@ def _judged_apart(
     """
     views = entry_of(release.certificate.method).as_views
     mark = None if views is None else views.mark
-    people = _shown(table, release.table, {}, mark)
+    people = _shown(table, RowsWithCounts.of(release.rows), {}, mark)
     if people.rows > table.rows:
         raise _foreign()
     columns = [_read(table, people, name, {}) for name in people.names if name != mark]

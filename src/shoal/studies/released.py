@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.data.frames import RowsWithCounts
 from shoal.data.kinds import Kind
 from shoal.data.tables import table as as_table
 from shoal.errors import ParameterError
@@ -16,7 +17,7 @@ from shoal.methods.entry import Entry
 from shoal.releases.certificate import Certificate
 from shoal.releases.layout import COUNT
 
-__all__ = ["ReleasedForm", "released_form", "repeated", "require_comparable"]
+__all__ = ["ReleasedForm", "released_form", "require_comparable", "with_counts"]
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,12 @@ def require_comparable(certificate: Certificate | None) -> None:
         raise ParameterError(f"this is a release by {entry.name}: {entry.not_compared}")
 
 
-def repeated(frame: Any) -> Any:
-    """A released dataframe with each row as often as its count says, and without counts."""
+def with_counts(frame: Any) -> RowsWithCounts:
+    """The rows of a released dataframe, each of which is there as often as its column says."""
     counted = as_table(frame, types={COUNT: Kind.INTEGER}).frame
-    rows = np.repeat(np.arange(len(counted)), counted[COUNT].to_numpy().astype(np.int64))
-    return counted[rows.tolist()].drop(COUNT).to_native()
+    count = counted[COUNT].to_numpy().astype(np.int64)
+    rows = RowsWithCounts(counted.drop(COUNT).to_native(), count)
+    return rows.only(count > 0)
 
 
 def _entry(certificate: Certificate) -> Entry | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -38,10 +39,13 @@ class DuckFile:
         import duckdb
 
         self.path = path
-        self.connection = duckdb.connect(path, read_only=True)
         self.folder = tempfile.mkdtemp(prefix="shoal-")
-        self.connection.execute("SET temp_directory = ?", [self.folder])
+        # A DuckDB of its own, since all connections of a program to one file share their settings.
+        self.connection = duckdb.connect(config={"temp_directory": self.folder})
         weakref.finalize(self, _closed, self.connection, self.folder)
+        name = quoted(Path(path).stem)
+        literal = path.replace("'", "''")
+        self.connection.execute(f"ATTACH '{literal}' AS {name} (READ_ONLY); USE {name}")
 
     def rows(self, query: str) -> "Duck":
         """A table or a query. More than one statement is refused, since each would be run."""
@@ -68,6 +72,10 @@ class Duck:
     decimals: frozenset[str] = frozenset()
     opened: DuckFile | None = None
     """What has to stay open meanwhile."""
+
+    def cancel(self) -> None:
+        if self.opened is not None:
+            self.opened.connection.interrupt()
 
     def only(self, names: Sequence[str]) -> "Duck":
         return replace(self, relation=self.relation.project(", ".join(map(quoted, names))))
@@ -108,8 +116,13 @@ class Duck:
             return int(values.aggregate("COUNT(*)").fetchone()[0])
 
     def head(self, rows: int) -> pl.DataFrame:
-        exact = [f"{self._exact(name)} AS {quoted(name)}" for name in self.relation.columns]
-        some = self.relation.limit(rows).project(", ".join(exact))
+        shown = []
+        for name in self.relation.columns:
+            exact = self._exact(name)
+            if str(self._kinds[name]) in _HUGE:
+                exact = f"TRY_{exact}"  # a null where it is too large
+            shown.append(f"{exact} AS {quoted(name)}")
+        some = self.relation.limit(rows).project(", ".join(shown))
         return pl.DataFrame(some.to_arrow_table())
 
     def _exact(self, name: str) -> str:

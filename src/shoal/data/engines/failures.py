@@ -1,72 +1,120 @@
-"""Why an engine failed, told in our own words.
+"""Why an engine failed, in our own words.
 
 What an engine says itself may have a cell's value, a user or a password. So its text is only
-searched for what is known, and never shown. Uses nothing; `distant` and `databases` use it.
+searched for what is known, and never shown. Uses `errors`; `distant` and `databases` use it.
 """
 
-__all__ = ["reason"]
+from typing import NamedTuple
 
-_REASONS = {
-    "the password is missing or wrong": (
-        "password authentication failed",
-        "no password supplied",
-        "fe_sendauth",
-    ),
-    "the server does not let this user or host in": (
-        "no pg_hba.conf entry",
-        "authentication failed",
-        "permission denied",
-        "not authorized",
-    ),
-    "it asks for SSL in a way that the server does not offer": ("SSL", "certificate"),
-    "it would write, and rows are only read": ("read-only transaction", "readonly database"),
-    "the server's limit on the time of a statement was reached": ("statement timeout",),
-    "the transaction was idle for longer than the server allows": ("idle-in-transaction",),
-    "the server ended the connection": (
-        "terminating connection",
-        "server closed the connection",
-        "connection to server was lost",
-        "no connection to the server",
-        "shutting down",
-        "starting up",
-        "in recovery mode",
-    ),
-    "the server cannot be reached": (
-        "Connection refused",
-        "could not translate host name",
-        "could not connect",
-        "Is the server running",
-        "timeout expired",
-    ),
-    "an earlier question failed, and ended what all of them are asked in": (
-        "current transaction is aborted",
-    ),
-    "what it sets aside on a disk is more than it may": (
-        "temporary file size exceeds",
-        "max_temp_directory_size",
-    ),
-    "a disk is full": ("No space left on device", "database or disk is full"),
-    "its limit on memory was reached": (
-        "could not allocate",
-        "failed to allocate",
-        "Out of Memory",
-    ),
-    "another program has it locked": ("database is locked", "Could not set lock"),
-    "a table or a column that is asked for is not there": ("does not exist", "no such"),
-    "it is not one SQL query that only reads": ("syntax error", "Parser Error", "one statement"),
-}
+from shoal.errors import SourceError
+
+__all__ = ["failure"]
+
+_REACH = "see whether it can be reached and read, and open it anew"
 
 
-def reason(error: BaseException) -> str:
-    """What went wrong, as a clause to put in parentheses: a known reason, or the error's type.
+class _Cause(NamedTuple):
+    why: str
+    phrases: tuple[str, ...]
+    """Parts of what engines say then, in small letters."""
+    fix: str = _REACH
 
-    >>> reason(OSError("FATAL: password authentication failed for user 'ann'"))
-    'the password is missing or wrong'
-    >>> reason(OSError("ann is not a number"))
-    'OSError'
+
+_CAUSES = (
+    _Cause(
+        "the password is missing or wrong",
+        ("password authentication failed", "no password supplied"),
+        "set PGPASSWORD or PGPASSFILE in the environment",
+    ),
+    _Cause(
+        "the server does not let this user in, or not from here",
+        ("no pg_hba.conf entry", "authentication failed", 'role "', "permission denied"),
+        "ask for the right to read these rows",
+    ),
+    _Cause(
+        "the server does not offer the encryption that is asked for",
+        ("ssl was required", "support ssl", "ssl error", "root certificate", "server certificate"),
+        "set up SSL on the server, or see `sslmode` in the documentation of PostgreSQL",
+    ),
+    _Cause(
+        "it would write",
+        ("read-only transaction", "data-modifying", "into is not allowed", "readonly database"),
+        "give a query that only reads",
+    ),
+    _Cause(
+        "it is not one SQL query",
+        ("syntax error", "parser error", "one statement", "multiple commands", "incomplete input"),
+        "give one query, or the name of a table",
+    ),
+    _Cause(
+        "it took longer than the server allows",
+        ("statement timeout", "idle-in-transaction"),
+        "raise the server's limit for this user, and open it anew",
+    ),
+    _Cause(
+        "an earlier question failed",
+        ("current transaction is aborted", "is in an error state"),
+        "open the table anew",
+    ),
+    _Cause(
+        "the connection was lost",
+        (
+            "terminating connection",
+            "closed the connection",
+            "no connection to the server",
+            "failed to begin transaction",
+            "connection not open",
+            "shutting down",
+        ),
+    ),
+    _Cause(
+        "the server cannot be reached",
+        (
+            "connection refused",
+            "could not translate host name",
+            "is the server running",
+            "timeout expired",
+            "starting up",
+        ),
+    ),
+    _Cause(
+        "the disk has no room for what it sets aside, or a limit on that was reached",
+        (
+            "no space left on device",
+            "disk is full",
+            "temporary file size exceeds",
+            "max_temp_directory_size",
+        ),
+        "make room there, or raise the limit, or count fewer columns",
+    ),
+    _Cause(
+        "its memory is full",
+        ("could not allocate", "failed to allocate", "out of memory"),
+        "raise its limit, or count fewer columns",
+    ),
+    _Cause(
+        "another program has locked it",
+        ("database is locked", "could not set lock", "unique file handle conflict"),
+        "try again when nobody writes, or read a copy",
+    ),
+    _Cause(
+        "a database, a table or a column is not there",
+        ("does not exist", "no such"),
+        "see how it is spelled, and which schema it is in",
+    ),
+)
+
+
+def failure(what: str, error: BaseException) -> SourceError:
+    """The error to raise for one of an engine: a known cause with its fix, or the error's type.
+
+    >>> print(failure("the clinic cannot be read", OSError("no password supplied by ann")))
+    ... # doctest: +NORMALIZE_WHITESPACE
+    the clinic cannot be read (the password is missing or wrong); set PGPASSWORD or PGPASSFILE in
+    the environment
     """
     text = str(error).lower()
-    for told, phrases in _REASONS.items():
-        if any(phrase.lower() in text for phrase in phrases):
-            return told
-    return type(error).__name__
+    for cause in _CAUSES:
+        if any(phrase in text for phrase in cause.phrases):
+            return SourceError(f"{what} ({cause.why})", cause.fix)
+    return SourceError(f"{what} ({type(error).__name__})", _REACH)

@@ -62,7 +62,7 @@ class _Digit:
         """The value, from the key."""
         shifted = pl.col(key) // pl.lit(1 << self.below, pl.UInt64)
         digit = (shifted & pl.lit((1 << self.bits) - 1, pl.UInt64)).cast(pl.Int64)
-        number = pl.when(digit > 0).then(digit + _whole(self.low - 1))
+        number = pl.when(digit > 0).then(digit - 1 + _whole(self.low))
         physical = number.cast(_physical(self.dtype))
         if isinstance(self.dtype, pl.Categorical | pl.Enum):
             return physical.cat.to(self.dtype).alias(self.name)
@@ -167,7 +167,7 @@ def _placed(key: Sequence[_Digit]) -> list[_Digit]:
 def _is_whole(dtype: pl.DataType) -> bool:
     """Whether Polars holds values of a type as whole numbers of at most 64 bits, with a sign."""
     too_large = (pl.UInt64, pl.Int128, pl.UInt128)
-    return dtype in _WHOLE or (dtype.is_integer() and dtype not in too_large)
+    return isinstance(dtype, _WHOLE) or (dtype.is_integer() and dtype not in too_large)
 
 
 def _physical(dtype: pl.DataType) -> pl.DataType:

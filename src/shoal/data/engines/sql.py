@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self, cast
 
 import polars as pl
 
-from shoal.data.engines.engine import Engine
+from shoal.data.engines.interruptible import Cancellable
 from shoal.errors import ColumnError
 
 __all__ = ["DatabaseRows", "arrow_parts", "arrow_types", "grouped", "ordered", "quoted", "rows_of"]
@@ -26,7 +26,7 @@ _EPOCH = dt.date(1970, 1, 1).toordinal()
 _IN_A_DAY = {"ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 
 
-class DatabaseRows(Engine, Protocol):
+class DatabaseRows(Cancellable, Protocol):
     """An engine that is a database. All of its questions see the same rows, whoever writes."""
 
     def only(self, names: Sequence[str]) -> Self:

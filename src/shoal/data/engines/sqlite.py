@@ -5,6 +5,7 @@ Arrow decide by the first rows. Here all rows are looked at. Uses `sql`; `databa
 """
 
 import sqlite3
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -17,42 +18,50 @@ import polars as pl
 from shoal.data.engines.sql import grouped, ordered, quoted, rows_of
 from shoal.data.kinds import Kind
 
-__all__ = ["SqliteRows"]
+__all__ = ["SqliteFile", "SqliteRows"]
 
 _BATCH = 1 << 16
 """Rows that are handed over at a time."""
 
 
-class Reader(sqlite3.Connection):
-    """A connection that is closed, and its transaction with it, when nobody holds it any longer."""
+class SqliteFile:
+    """A file, and one transaction of a connection that only reads.
 
-    def __del__(self) -> None:
-        self.close()
+    All questions see the rows as they were at the first one: whoever writes waits, or, if the file
+    has a write-ahead log, is not seen.
+    """
 
-
-@dataclass(frozen=True, eq=False)
-class SqliteRows:
-    """A table or a query of an SQLite file, in one transaction of a connection that only reads."""
-
-    connection: sqlite3.Connection
-    name: str
-    query: str
-    decimals: frozenset[str] = frozenset()
-
-    @classmethod
-    def file(cls, path: Path, query: str) -> "SqliteRows":
-        """The rows of a file as they are now: whoever writes to it waits, or is not seen."""
-        connection = sqlite3.connect(
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self.connection = sqlite3.connect(
             f"file:{quote(str(path.absolute()))}?mode=ro",
             uri=True,
-            factory=Reader,
             isolation_level=None,
             # One question at a time, but not always by the same thread.
             check_same_thread=False,
         )
-        connection.create_function("shoal_text", 1, _text, deterministic=True)
-        connection.execute("BEGIN")
-        return cls(connection, str(path), query)
+        weakref.finalize(self, self.connection.close)
+        self.connection.create_function("shoal_text", 1, _text, deterministic=True)
+        self.connection.execute("BEGIN")
+
+    def ask(self, query: str) -> sqlite3.Cursor:
+        return self.connection.execute(query)
+
+
+@dataclass(frozen=True, eq=False)
+class SqliteRows:
+    """A table or a query of an SQLite file."""
+
+    file: SqliteFile
+    query: str
+    decimals: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        return self.file.name
+
+    def cancel(self) -> None:
+        self.file.connection.interrupt()
 
     def only(self, names: Sequence[str]) -> "SqliteRows":
         wanted = ", ".join(map(quoted, names))
@@ -66,12 +75,12 @@ class SqliteRows:
     def _kinds(self) -> dict[str, frozenset[str]]:
         """The columns, and the types of the values in them."""
         rows = rows_of(self.query)
-        described = self.connection.execute(f"SELECT * FROM {rows} LIMIT 0").description
+        described = self.file.ask(f"SELECT * FROM {rows} LIMIT 0").description
         names = [column[0] for column in described]
         found: dict[str, set[str]] = {name: set() for name in names}
         types = [f"TYPEOF({quoted(name)})" for name in names]
         different = f"SELECT DISTINCT {', '.join(types)} FROM {rows}"
-        for row in self.connection.execute(different):
+        for row in self.file.ask(different):
             for name, kind in zip(names, row, strict=True):
                 found[name].add(kind)
         return {name: frozenset(kinds - {"null"}) for name, kinds in found.items()}
@@ -83,7 +92,7 @@ class SqliteRows:
 
     def orders(self, name: str) -> bool:
         # Texts are ordered by their bytes, which have the order of code points in UTF-8 alone.
-        return bool(self.connection.execute("PRAGMA encoding").fetchone() == ("UTF-8",))
+        return bool(self.file.ask("PRAGMA encoding").fetchone() == ("UTF-8",))
 
     def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
         exact = [self._exact(name) for name in names]
@@ -106,7 +115,7 @@ class SqliteRows:
         return pl.concat([self.types, *named])
 
     def _number_of(self, rows: str) -> int:
-        return int(self.connection.execute(f"SELECT COUNT(*) FROM {rows}").fetchone()[0])
+        return int(self.file.ask(f"SELECT COUNT(*) FROM {rows}").fetchone()[0])
 
     def _exact(self, name: str) -> str:
         """A column by which rows are equal only if their values are."""
@@ -124,7 +133,7 @@ class SqliteRows:
         return f"{column} COLLATE binary"
 
     def _parts(self, query: str, types: Sequence[pl.DataType]) -> Iterator[pl.DataFrame]:
-        with closing(self.connection.execute(query)) as cursor:
+        with closing(self.file.ask(query)) as cursor:
             while rows := cursor.fetchmany(_BATCH):
                 columns = zip(*rows, strict=True)
                 yield pl.DataFrame(

@@ -23,7 +23,13 @@ from shoal.releases.verification.method import MethodCheck, OpenEnd
 from shoal.releases.verification.numbers import is_numeric, number
 from shoal.releases.verification.promised import bucket_limits, is_promise_of
 from shoal.releases.verification.reading import ReleasedTables, TableShape, read_table
-from shoal.releases.verification.rows import Ints, integers
+from shoal.releases.verification.rows import (
+    Ints,
+    column_of,
+    frequencies,
+    integers,
+    totals,
+)
 from shoal.releases.verification.words import NOT_TAKEN
 
 __all__ = ["CHECK"]
@@ -227,7 +233,7 @@ class BucketTables:
 
     @cached_property
     def code(self) -> Ints:
-        return self.values.records([self.column])[0].codes.astype(np.int64)
+        return column_of(self.values, self.column).codes.astype(np.int64)
 
     @cached_property
     def buckets(self) -> int:
@@ -236,7 +242,7 @@ class BucketTables:
     @cached_property
     def sizes(self) -> Ints:
         """How many people each bucket has, by its number."""
-        return np.bincount(self.bucket_of_person, minlength=self.buckets + 1)
+        return totals(self.bucket_of_person, frequencies(self.people), self.buckets + 1)
 
     @cached_property
     def held(self) -> Ints:
@@ -247,13 +253,17 @@ class BucketTables:
         return held
 
     def numbers_are_possible(self) -> bool:
+        # Rows of different buckets are different.
+        most = len(self.bucket_of_person)
         for bucket in (self.bucket_of_person, self.bucket):
-            if (bucket < 1).any() or (bucket > self.people.rows).any():
+            if (bucket < 1).any() or (bucket > most).any():
                 return False
         return True
 
     def in_order(self) -> bool:
         """Whether the rows of values go up by bucket and value, and none is there twice."""
+        if (frequencies(self.values) > 1).any():
+            return False
         bucket = self.bucket
         code = self.code
         same_bucket = bucket[1:] == bucket[:-1]
@@ -263,7 +273,8 @@ class BucketTables:
 
 def released(record: BucketsClaim, tables: ReleasedTables) -> Iterator[str]:
     """Whether both tables have the same buckets, and no value has more of one than its limit."""
-    yield from _spelling_faults(record, [tables.frame, tables.further[_BUCKETS]])
+    shown = [tables.rows, tables.further[_BUCKETS]]
+    yield from _spelling_faults(record, [rows.frame for rows in shown])
     values = read_table(tables.further[_BUCKETS], record.claims, _SHAPE)
     own_columns = ["bucket", record.column, "count"]
     if list(values.names) != own_columns or record.column in tables.table.names:
@@ -366,8 +377,7 @@ def _limit_faults(record: BucketsClaim, tables: BucketTables) -> Iterator[str]:
     Rows with the same value, count and size of bucket are looked at once.
     """
     keys = tables.values.keys(tables.column)
-    totals = np.zeros(len(keys), dtype=np.int64)
-    np.add.at(totals, tables.code, tables.count)
+    in_all = totals(tables.code, tables.count, len(keys))
     sizes = tables.sizes[tables.bucket]
     # Numbers are at most as large as there are people, so that the products are exact.
     kind_of_row = tables.code
@@ -378,7 +388,7 @@ def _limit_faults(record: BucketsClaim, tables: BucketTables) -> Iterator[str]:
     for row in first.tolist():
         code = tables.code[row]
         # With fakes a value may occur more often than there are people.
-        share = min(Fraction(1), Fraction(int(totals[code]), tables.people.rows))
+        share = min(Fraction(1), Fraction(int(in_all[code]), tables.people.rows))
         limit = record.limits.of(keys[code], share)
         if limit is None:
             yield "a value has no limit"
@@ -400,7 +410,7 @@ def _agreement_faults(record: BucketsClaim, tables: ReleasedTables) -> Iterator[
         if name not in tables.hierarchies:
             continue
         kind = record.claims.kind(name)
-        [column] = tables.table.records([name])
+        column = column_of(tables.table, name)
         tree = tables.hierarchies[name].of_kind(kind).with_missing()
         node_of_key = [tree.maps[level][tree.find(key)] for key in column.keys]
         nodes: npt.NDArray[np.int64] = np.array(node_of_key, dtype=np.int64)[column.codes]

@@ -20,7 +20,13 @@ from shoal.releases.verification.method import MethodCheck, OpenEnd
 from shoal.releases.verification.models import PresenceBounds
 from shoal.releases.verification.numbers import whole
 from shoal.releases.verification.reading import ReleasedTables, TableShape
-from shoal.releases.verification.rows import Ints, integers
+from shoal.releases.verification.rows import (
+    Ints,
+    column_of,
+    frequencies,
+    integers,
+    totals,
+)
 from shoal.releases.verification.words import NOT_TAKEN
 
 __all__ = ["CHECK"]
@@ -113,7 +119,7 @@ def released(record: CoincidentClaim, tables: ReleasedTables) -> Iterator[str]:
         return
     sizes = np.zeros(1, dtype=np.int64)
     if number.min() == 1 and number.max() <= len(number):
-        sizes = np.bincount(number)[1:]
+        sizes = totals(number, frequencies(tables.table))[1:]
     if not sizes.all():
         yield "the groups are not numbered one by one"
         return
@@ -174,7 +180,7 @@ def _shown_faults(tables: ReleasedTables, number: Ints) -> Iterator[str]:
     same_group = number[1:] == number[:-1]
     shown = []
     for name in tables.claims.quasi:
-        [column] = tables.table.records([name])
+        column = column_of(tables.table, name)
         codes = column.codes.astype(np.int64)
         if (codes[1:] != codes[:-1])[same_group].any():
             yield f"column {name!r} shows several values in one group"

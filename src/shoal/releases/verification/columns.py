@@ -41,7 +41,13 @@ from shoal.releases.verification.numbers import (
     whole,
 )
 from shoal.releases.verification.reading import ReleasedTables, TableShape
-from shoal.releases.verification.rows import Ints, integers
+from shoal.releases.verification.rows import (
+    Ints,
+    column_of,
+    frequencies,
+    integers,
+    totals,
+)
 from shoal.releases.verification.words import NOT_TAKEN
 
 __all__ = ["CHECK"]
@@ -51,6 +57,8 @@ _MOST_GROUPS = 5000
 
 _DIGITS_OF_DELTA = 12
 """Significant digits of a derived δ."""
+
+_ITEM_TWICE = "a record has an item twice, or its items are not in their order"
 
 Bools = npt.NDArray[np.bool_]
 
@@ -326,7 +334,7 @@ def released(record: ColumnsClaim, tables: ReleasedTables) -> Iterator[str]:
     if table.rows and not (group.min() >= 1 and group.max() <= len(record.groups)):
         yield "a row belongs to no group of columns"
         return
-    counts = np.ones(table.rows, dtype=np.int64)
+    counts = np.ones_like(group)
     if record.counted:
         counts = integers(table, "count")
     if record.is_long:
@@ -355,9 +363,10 @@ def _wide_faults(
     table = tables.table
     everything = frozenset[str]().union(*record.group_sets)
     rows = group
-    empty = np.ones(table.rows, dtype=np.bool_)
+    often = frequencies(table)
+    empty = np.ones(len(often), dtype=np.bool_)
     for name in [name for name in table.names if name in everything]:
-        [column] = table.records([name])
+        column = column_of(table, name)
         null = np.isin(column.codes, [code for code, key in enumerate(column.keys) if key is None])
         own = [place for place, members in enumerate(record.group_sets, 1) if name in members]
         if not null[~np.isin(group, own)].all():
@@ -365,9 +374,10 @@ def _wide_faults(
         empty &= null
         _, rows = np.unique(rows * (len(column.keys) + 1) + column.codes, return_inverse=True)
     if empty.any():
-        number = plural(int(empty.sum()), "row")
+        number = plural(int(often[empty].sum()), "row")
         yield f"{number} have no value at all: such projections must not be released"
-    yield from _frequency_faults(record, np.bincount(rows), np.bincount(rows, counts))
+    records = totals(rows, often * counts)
+    yield from _frequency_faults(record, totals(rows, often), records)
 
 
 def _frequency_faults(
@@ -467,6 +477,8 @@ def _long_faults(
     """Whether records are numbered, have items of their group, are in order, and occur k times."""
     table = tables.table
     source = record.source
+    if (frequencies(table) > 1).any():
+        yield _ITEM_TWICE
     number_of_record = integers(table, "record")
     item = _order_places(tables, source.item)
     value = _order_places(tables, source.value)
@@ -479,7 +491,7 @@ def _long_faults(
     if (item < 0).any() or (value < 0).any():
         yield "a row lacks its item or its value"
     if not (rows.is_first[1:] | (item[1:] > item[:-1])).all():
-        yield "a record has an item twice, or its items are not in their order"
+        yield _ITEM_TWICE
     inside = ~rows.is_first[1:]
     if any((part[1:] != part[:-1])[inside].any() for part in (group, counts)):
         yield "a record is in two groups, or has two counts"
@@ -496,7 +508,7 @@ def _long_faults(
 
 def _item_faults(record: ColumnsClaim, tables: ReleasedTables, group: Ints) -> Iterator[str]:
     item = str(record.source.item)
-    [column] = tables.table.records([item])
+    column = column_of(tables.table, item)
     kind = record.claims.kind(item)
     keys = [None if key is None else kind.key(key) for key in column.keys]
     for place, members in enumerate(record.groups, 1):
@@ -510,8 +522,8 @@ def _order_places(tables: ReleasedTables, name: str | None) -> Ints:
     """The values of a column by their places in an order, -1 where there is none."""
     table = tables.table
     if name is None:
-        return np.zeros(table.rows, dtype=np.int64)
-    [column] = table.records([name])
+        return np.zeros_like(frequencies(table))
+    column = column_of(table, name)
     tree = tables.level_trees.get(name)
     if tree is not None:
         order = places(tables, name, tree, tables.claims.levels[name])
@@ -527,7 +539,7 @@ def _order_places(tables: ReleasedTables, name: str | None) -> Ints:
         if key is None:
             order[code] = -1
     if not order:
-        return np.zeros(table.rows, dtype=np.int64)
+        return np.zeros_like(frequencies(table))
     return np.array(order, dtype=np.int64)[column.codes]
 
 

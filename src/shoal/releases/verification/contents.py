@@ -101,6 +101,10 @@ def _usual_file(file: Mapping[str, Any]) -> dict[str, Any]:
 
 def _usual_name(name: str, file: Mapping[str, Any], form: str) -> dict[str, Any]:
     digest = file["sha256"]
+    if isinstance(digest, list):
+        # One of each part.
+        usual = digest and all(re.fullmatch(_SHA256, each) for each in digest)
+        return {"name": f"{name}-*.{form}", "sha256": digest if usual else None}
     if not re.fullmatch(_SHA256, digest):
         digest = None
     return {"name": f"{name}.{form}", "sha256": digest}

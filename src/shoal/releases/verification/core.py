@@ -4,16 +4,17 @@ The order of all checks is here; what each looks at is in the other modules. No 
 occurs: what differs between methods is in their checks, which `catalogue` lists.
 """
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from shoal.arguments import typed
 from shoal.data.commitments import OpenedTable, commitment
 from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.table_files import TableFiles
 from shoal.errors import FileError, ShoalError, listed
 from shoal.releases.certificate import Certificate
 from shoal.releases.verification.catalogue import CHECKS
@@ -30,9 +31,9 @@ from shoal.releases.verification.models import ClaimedModel
 from shoal.releases.verification.promised import promise_faults, statement, variant_faults
 from shoal.releases.verification.reading import (
     ReleasedTables,
-    read_bytes,
+    StatedFile,
     read_certificate,
-    read_frame,
+    read_rows,
 )
 from shoal.releases.verification.words import NOT_VALID, named, on_one_line, word
 
@@ -175,11 +176,11 @@ class Examination:
         yield from self.check.derivation(record)
         yield from self._register_faults()
         # Tables are read last: a digest is compared before a reader sees a byte.
-        contents = self._read_files(path)
-        changed = list(self._changed(contents))
+        files = self._files(path)
+        changed = list(self._changed(path, files))
         yield from changed
         if not changed:
-            yield from self._table_faults(record, contents)
+            yield from self._table_faults(record, files)
 
     def _completeness_faults(self, record: object) -> Iterator[str]:
         """Whether the certificate says truly that records may be left out, or that none are."""
@@ -205,47 +206,60 @@ class Examination:
         elif commitment(self.register, kinds) != claimed:
             yield "the register or its key is not the one that the certificate commits to"
 
-    def _read_files(self, path: Path) -> dict[str | None, bytes]:
-        """The contents of all tables by name; that of the first is None."""
-        further = self._further_files()
-        # Only the last part of a name counts, so that no certificate reaches another folder.
-        paths = {name: path.with_name(Path(file["name"]).name) for name, file in further.items()}
-        contents: dict[str | None, bytes] = {None: read_bytes(path)}
-        for name, own_path in paths.items():
-            contents[name] = read_bytes(own_path)
-        return contents
+    @cached_property
+    def _stated(self) -> dict[str | None, StatedFile]:
+        """The files of all tables by name, as the certificate has them; that of the first is None.
 
-    def _further_files(self) -> Mapping[str, Mapping[str, Any]]:
-        """The files of tables beside the first, which lie in the same folder."""
+        They lie in the same folder.
+        """
         file = self.claims.certificate.file or {}
-        further: Mapping[str, Mapping[str, Any]] = file.get("further", {})
-        return further
+        stated: dict[str | None, StatedFile] = {None: StatedFile.read(file)}
+        for name, further in file.get("further", {}).items():
+            stated[name] = StatedFile.read(further)
+        return stated
 
-    def _changed(self, contents: Mapping[str | None, bytes]) -> Iterator[str]:
+    def _files(self, path: Path) -> dict[str | None, TableFiles]:
+        """The files of all tables by name; that of the first is None, and lies at a path."""
+        first = self._stated[None]
+        files: dict[str | None, TableFiles] = {}
+        if first.in_parts or path.is_dir():
+            files[None] = first.files(path)
+        else:
+            files[None] = TableFiles.of([path])
+        for name, stated in self._stated.items():
+            if name is not None:
+                files[name] = stated.files(path)
+        return files
+
+    def _changed(self, path: Path, files: Mapping[str | None, TableFiles]) -> Iterator[str]:
         """Whether the files are those that the certificate was written for."""
-        digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-        further = self._further_files()
-        file = self.claims.certificate.file or {}
-        changed = [name for name in further if digests[name] != further[name]["sha256"]]
-        if digests[None] != file["sha256"]:
+        changed = [
+            name for name, stated in self._stated.items() if files[name].digests != stated.sha256
+        ]
+        further = [name for name in self._stated if name is not None]
+        if None in changed:
             yield (
                 "the table is not the one that the certificate was written for: "
                 "their digests differ"
             )
         elif changed:
             yield (
-                f"the table {listed(changed)} is not the one that the certificate was written for: "
-                "their digests differ"
+                f"the table {listed(map(str, changed))} is not the one that the certificate was "
+                "written for: their digests differ"
             )
         elif tuple(further) != self.check.further:
             yield "the tables differ from those that the method makes"
+        for stated in self._stated.values():
+            yield from stated.faults(path)
 
-    def _table_faults(self, record: object, contents: Mapping[str | None, bytes]) -> Iterator[str]:
+    def _table_faults(
+        self, record: object, files: Mapping[str | None, TableFiles]
+    ) -> Iterator[str]:
         claims = self.claims
-        frames = {name: read_frame(content, claims) for name, content in contents.items()}
-        further = {str(name): frame for name, frame in frames.items() if name is not None}
+        rows = {name: read_rows(some, claims) for name, some in files.items()}
+        further = {str(name): table for name, table in rows.items() if name is not None}
         shape = self.check.shape(record)
-        tables = ReleasedTables(claims, shape, frames[None], further, self.hierarchies)
+        tables = ReleasedTables(claims, shape, rows[None], further, self.hierarchies)
         own_columns = [column.name for column in claims.columns if column.table is None]
         if list(tables.table.names) != own_columns:
             yield "the columns differ from the certificate"

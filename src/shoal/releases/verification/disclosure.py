@@ -25,6 +25,7 @@ from shoal.releases.verification.models import (
     WorstParts,
 )
 from shoal.releases.verification.reading import ReleasedTables
+from shoal.releases.verification.rows import column_of
 from shoal.releases.verification.words import NOT_TAKEN
 
 __all__ = ["CHECK"]
@@ -170,7 +171,7 @@ class Descent:
     @cached_property
     def group_texts(self) -> list[list[str]]:
         """What every group shows."""
-        columns = [self.tables.table.records([name])[0] for name in self._quasi]
+        columns = [column_of(self.tables.table, name) for name in self._quasi]
         kinds = [self.tables.claims.kind(name) for name in self._quasi]
         first_rows = np.unique(self.groups.rows, return_index=True)[1]
         return [

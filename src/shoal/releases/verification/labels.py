@@ -16,6 +16,7 @@ from shoal.data.kinds import Key, Kind
 from shoal.errors import plural
 from shoal.releases.verification.claims import ClaimedColumn, Claims
 from shoal.releases.verification.reading import ReleasedTables
+from shoal.releases.verification.rows import column_of, frequencies
 
 __all__ = [
     "canonical",
@@ -143,7 +144,9 @@ def is_ordered(released: ReleasedTables) -> bool:
     level by level from the leaves up where a column has several.
     Without it any order will do, and there is one unless neighbouring rows go round in a circle.
     """
-    same_so_far = np.ones(max(released.table.rows - 1, 0), dtype=np.bool_)
+    # Rows that are equal to the one before may be left out: they are in order.
+    rows = len(frequencies(released.table))
+    same_so_far = np.ones(max(rows - 1, 0), dtype=np.bool_)
     for column in released.claims.columns:
         if column.table is not None:
             continue
@@ -165,7 +168,7 @@ def is_ordered(released: ReleasedTables) -> bool:
 
 def _ordered_codes(released: ReleasedTables, column: ClaimedColumn) -> npt.NDArray[np.int64]:
     """The values of a column by their places in its hierarchy, or else in their own order."""
-    codes = released.table.records([column.name])[0].codes.astype(np.int64)
+    codes = column_of(released.table, column.name).codes.astype(np.int64)
     refined = released.refined_trees.get(column.name)
     if refined is not None and released.table.rows:
         return np.array(_places_of_any_level(released, column.name, refined), dtype=np.int64)[codes]

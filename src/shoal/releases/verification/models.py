@@ -22,7 +22,7 @@ from shoal.data.tables import Table
 from shoal.errors import FileError
 from shoal.exact.numbers import printed
 from shoal.releases.verification.numbers import number, whole
-from shoal.releases.verification.rows import row_codes
+from shoal.releases.verification.rows import column_of, frequencies, row_codes, totals
 from shoal.releases.verification.words import word
 
 __all__ = [
@@ -64,17 +64,18 @@ class ReleasedGroups:
     """The hierarchies of sensitive columns, where the certificate has them."""
 
     rows: Sequence[int]
-    """The group of every row, -1 for suppressed ones."""
+    """The group of every row, -1 for suppressed ones; equal neighbours may be one row."""
 
     def counts(self, name: str, level: int = 0) -> ValueCounts:
         """How often each value, or node at a level of its hierarchy, occurs."""
-        [column] = self.table.records([name])
+        column = column_of(self.table, name)
         values = self._values(name, level)
         row_pairs = np.stack([np.asarray(self.rows), column.codes.astype(np.int64)])
-        pairs, frequencies = np.unique(row_pairs, axis=1, return_counts=True)
+        pairs, pair_of_row = np.unique(row_pairs, axis=1, return_inverse=True)
+        records = totals(pair_of_row.ravel(), frequencies(self.table))
         groups: list[Counter[int]] = [Counter() for _ in self.sizes]
         whole_table: Counter[int] = Counter()
-        for group, code, count in zip(*pairs.tolist(), frequencies.tolist(), strict=True):
+        for group, code, count in zip(*pairs.tolist(), records.tolist(), strict=True):
             whole_table[values[code]] += count
             # Suppressed rows are part of the input, and of no group.
             if group >= 0:
@@ -83,7 +84,7 @@ class ReleasedGroups:
 
     def _values(self, name: str, level: int) -> list[int]:
         """What every code of a column stands for, as places in the values' order."""
-        [column] = self.table.records([name])
+        column = column_of(self.table, name)
         if not self.lines.get(name):
             return list(range(len(column.keys)))
         tree = Hierarchy.from_lines(self.lines[name], column.kind).with_missing()
@@ -140,18 +141,20 @@ def released_groups(
     there are more, they are a group like any other; so they are where that is None.
     """
     rows = row_codes(table, names)
-    suppressed = np.full(table.rows, most_starred is not None)
+    often = frequencies(table)
+    suppressed = np.full(len(often), most_starred is not None)
     for name in names:
-        [column] = table.records([name])
+        column = column_of(table, name)
         stars = [code for code, key in enumerate(column.keys) if key == ANY]
         suppressed &= np.isin(column.codes, stars)
-    if suppressed.sum() > (most_starred or 0) * table.rows:
+    if int(often[suppressed].sum()) > (most_starred or 0) * table.rows:
         suppressed[:] = False
     # Without suppressed rows, codes are numbered again from 0.
     _, compact = np.unique(rows[~suppressed], return_inverse=True)
-    group_of_row = np.full(table.rows, -1, dtype=np.int64)
+    group_of_row = np.full(len(often), -1, dtype=np.int64)
     group_of_row[~suppressed] = compact
-    return ReleasedGroups(np.bincount(compact).tolist(), table, lines, group_of_row.tolist())
+    sizes = totals(compact, often[~suppressed])
+    return ReleasedGroups(sizes.tolist(), table, lines, group_of_row.tolist())
 
 
 # Models

@@ -30,7 +30,13 @@ from shoal.releases.verification.method import MethodCheck, OpenEnd
 from shoal.releases.verification.numbers import StatedEpsilon, is_numeric
 from shoal.releases.verification.reading import ReleasedTables
 from shoal.releases.verification.refined import EpsilonParts, TreeClaim
-from shoal.releases.verification.rows import Ints, row_codes
+from shoal.releases.verification.rows import (
+    Ints,
+    column_of,
+    frequencies,
+    row_codes,
+    totals,
+)
 
 __all__ = ["KDGS", "NOISY_COUNTS", "count_is_free"]
 
@@ -72,7 +78,8 @@ class RepeatedRows:
         if self.counted and names[-1:] != [_COUNT]:
             yield "there is no column with the counts"
             return
-        sizes = np.bincount(row_codes(table, names[:-1] if self.counted else names))
+        often = frequencies(table)
+        sizes = totals(row_codes(table, names[:-1] if self.counted else names), often)
         if self.counted:
             if (sizes > 1).any():
                 yield "a row is there twice, each time with a count"
@@ -101,7 +108,7 @@ def count_is_free(claims: Claims) -> Iterator[str]:
 
 def _counts(tables: ReleasedTables) -> Ints:
     """The counts of all rows, 0 for what is not a number."""
-    [column] = tables.table.records([_COUNT])
+    column = column_of(tables.table, _COUNT)
     counts = [key if isinstance(key, int) else 0 for key in column.keys]
     if not tables.table.rows:
         return np.zeros(0, dtype=np.int64)

@@ -23,6 +23,7 @@ from shoal.releases.verification.method import MethodCheck, OpenEnd
 from shoal.releases.verification.models import SLACK
 from shoal.releases.verification.numbers import is_numeric, number
 from shoal.releases.verification.reading import ReleasedTables
+from shoal.releases.verification.rows import column_of, frequencies
 from shoal.releases.verification.words import NOT_TAKEN
 
 __all__ = ["CHECK"]
@@ -132,10 +133,11 @@ def released(record: PersonalClaim, tables: ReleasedTables) -> Iterator[str]:
     table = tables.table
     if not table.rows or any(name not in tables.hierarchies for name in quasi):
         return
-    kept = np.zeros(table.rows)
+    often = frequencies(table)
+    kept = np.zeros(len(often))
     most = 0.0
     for name in quasi:
-        [column] = table.records([name])
+        column = column_of(table, name)
         kind = record.claims.kind(name)
         tree = tables.hierarchies[name].of_kind(kind).with_missing()
         weight = float(record.importance.get(name, 1))
@@ -149,7 +151,7 @@ def released(record: PersonalClaim, tables: ReleasedTables) -> Iterator[str]:
         kept += weight * np.array([utilities[text] for text in texts])[column.codes]
         most += weight * _largest_utility(tree, record.measure)
     # Utilities are floats, so a record fails only where it clearly does.
-    short = int((kept < (float(record.utility) - SLACK) * most).sum())
+    short = int(often[kept < (float(record.utility) - SLACK) * most].sum())
     if short:
         records = plural(short, "record")
         yield f"{records} of {table.rows:,} keep less utility than is promised"

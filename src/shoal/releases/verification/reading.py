@@ -1,24 +1,28 @@
-"""Files of a release: their bytes, the certificate in one, and the tables in the others.
+"""Files of a release: the certificate in one, and the tables in the others.
 
 Files are anybody's, so memory is asked for before they are read, and what cannot be read is a
-FileError. Uses `claims`, `models` and the readers of `data`; `core` reads by it, and the checks of
-methods get their tables as `ReleasedTables`.
+FileError. Of a table, equal neighbours are held once, so that it may be larger than memory. Uses
+`claims`, `models` and the readers of `data`; `core` reads by it, and the checks of methods get
+their tables as `ReleasedTables`.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from shoal.data import free_memory
-from shoal.data.files import formulas, require_room, restored
+from shoal.data.files import formulas, restored
+from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
+from shoal.data.table_files import TableFiles, part_names
 from shoal.data.tables import Table, table
-from shoal.errors import FileError, ShoalError, TooLargeError, listed
+from shoal.errors import FileError, ShoalError, plural
 from shoal.releases.certificate import Certificate
 from shoal.releases.verification.claims import ClaimedColumn, Claims
 from shoal.releases.verification.models import ReleasedGroups, released_groups
@@ -26,10 +30,11 @@ from shoal.releases.verification.words import NOT_VALID
 
 __all__ = [
     "ReleasedTables",
+    "StatedFile",
     "TableShape",
     "read_bytes",
     "read_certificate",
-    "read_frame",
+    "read_rows",
     "read_table",
 ]
 
@@ -66,16 +71,16 @@ class ReleasedTables:
 
     claims: Claims
     shape: TableShape
-    frame: Any
-    further: Mapping[str, Any]
-    """Frames of the tables beside the first, by name."""
+    rows: RowsWithCounts
+    further: Mapping[str, RowsWithCounts]
+    """The tables beside the first, by name."""
 
     hierarchies: Mapping[str, Hierarchy]
     """Those that whoever verifies has given."""
 
     @cached_property
     def table(self) -> Table:
-        return read_table(self.frame, self.claims, self.shape)
+        return read_table(self.rows, self.claims, self.shape)
 
     @cached_property
     def level_trees(self) -> dict[str, Hierarchy]:
@@ -128,32 +133,52 @@ def read_certificate(path: Path) -> Certificate:
         raise FileError(NOT_VALID) from None
 
 
-def read_frame(content: bytes, claims: Claims) -> Any:
-    """The Polars frame in the bytes of a file."""
-    import polars as pl
+@dataclass(frozen=True)
+class StatedFile:
+    """The file of a table as a certificate states it, or the files of its parts."""
 
-    readers: dict[str, Callable[[bytes], Any]] = {
-        "csv": lambda content: pl.read_csv(content, infer_schema=False),
-        "parquet": lambda content: pl.read_parquet(content),
-        "arrow": lambda content: pl.read_ipc(content),
-    }
-    file = claims.certificate.file or {}
-    form = file.get("format", "")
-    if form not in readers:
-        raise FileError(f"the certificate names format {form!r}; known are {listed(readers)}")
-    try:
-        # A file of a few kilobytes can hold thousands of millions of rows.
-        require_room(content, form, "the table")
-        frame = readers[form](content)
-    except TooLargeError:
-        raise
-    except (FileError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        raise FileError(f"the table is not a readable {form} file") from None
-    if "neutralised" not in file:
-        return frame
-    if file["neutralised"] is not True or form != "csv":
+    name: str
+    sha256: list[str]
+    in_parts: bool
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any]) -> "StatedFile":
+        # Only the last part of a name counts, so that no certificate reaches another folder.
+        name = Path(given["name"]).name
+        if isinstance(given["sha256"], str):
+            return cls(name, [given["sha256"]], in_parts=False)
+        return cls(name, list(given["sha256"]), in_parts=True)
+
+    @property
+    def names(self) -> list[str]:
+        return part_names(self.name, len(self.sha256)) if self.in_parts else [self.name]
+
+    def files(self, path: Path) -> TableFiles:
+        """The files beside a path, or in the folder there; FileError if one cannot be read."""
+        folder = path if path.is_dir() else path.parent
+        return TableFiles.of([folder / name for name in self.names])
+
+    def faults(self, path: Path) -> Iterator[str]:
+        """Whether other files would be read along with the parts."""
+        folder = path if path.is_dir() else path.parent
+        beside = set[str]()
+        if self.in_parts:
+            beside = {file.name for file in folder.iterdir() if fnmatchcase(file.name, self.name)}
+        more = len(beside - set(self.names))
+        if more:
+            yield f"{plural(more, 'file')} beside the parts of the table would be read as a part"
+
+
+def read_rows(files: TableFiles, claims: Claims) -> RowsWithCounts:
+    """The rows in the files of a table."""
+    stated = claims.certificate.file or {}
+    form = stated.get("format", "")
+    rows = files.rows(form)
+    if "neutralised" not in stated:
+        return rows
+    if stated["neutralised"] is not True or form != "csv":
         raise FileError(NOT_VALID)
-    return _restored(frame)
+    return RowsWithCounts(_restored(rows.frame), rows.count)
 
 
 def _restored(frame: Any) -> Any:
@@ -166,16 +191,16 @@ def _restored(frame: Any) -> Any:
     return restored(frame)
 
 
-def read_table(frame: Any, claims: Claims, shape: TableShape) -> Table:
-    """A frame as a table whose columns have the types that the certificate declares."""
+def read_table(rows: RowsWithCounts, claims: Claims, shape: TableShape) -> Table:
+    """Rows as a table whose columns have the types that the certificate declares."""
     types = dict[str, Kind]()
     for column in claims.columns:
         generalised = _is_generalised(column, claims, shape)
         types[column.name] = Kind.TEXT if generalised else column.kind
     types.update(shape.added)
     # Columns that are missing or too many are noticed by whoever compares the names.
-    present = {name: kind for name, kind in types.items() if name in frame.columns}
-    return table(frame, types=present)
+    present = {name: kind for name, kind in types.items() if name in rows.frame.columns}
+    return table(rows, types=present)
 
 
 def _is_generalised(column: ClaimedColumn, claims: Claims, shape: TableShape) -> bool:

@@ -26,6 +26,7 @@ from shoal.releases.verification.numbers import (
     precision,
 )
 from shoal.releases.verification.reading import ReleasedTables
+from shoal.releases.verification.rows import column_of, frequencies
 from shoal.releases.verification.words import NOT_VALID
 
 __all__ = ["EpsilonParts", "TreeClaim"]
@@ -141,10 +142,11 @@ class TreeClaim:
                 yield f"the tree does not go through the levels of column {name!r}"
                 return
         nodes = self.nodes(trees)
-        stands = np.ones((tables.table.rows, len(nodes)), dtype=np.bool_)
+        often = frequencies(tables.table)
+        stands = np.ones((len(often), len(nodes)), dtype=np.bool_)
         for name, tree in trees.items():
             levels = [node[name] for node in nodes]
-            [column] = tables.table.records([name])
+            column = column_of(tables.table, name)
             fits = self._fitting(name, tree, levels, tables)
             wrong = int((~fits.any(axis=1)).sum())
             if wrong:
@@ -153,7 +155,7 @@ class TreeClaim:
                 return
             if tables.table.rows:
                 stands &= fits[column.codes]
-        astray = int((~stands.any(axis=1)).sum())
+        astray = int(often[~stands.any(axis=1)].sum())
         if astray:
             yield f"{plural(astray, 'row')} stand at levels that the tree does not have together"
 
@@ -185,9 +187,9 @@ class TreeClaim:
         trees = self._trees(tables.hierarchies)
         if not tables.table.rows or set(trees) != set(tables.table.names):
             return False
-        bare = np.ones(tables.table.rows, dtype=np.bool_)
+        bare = np.ones(len(frequencies(tables.table)), dtype=np.bool_)
         for name, tree in trees.items():
-            [column] = tables.table.records([name])
+            column = column_of(tables.table, name)
             root = canonical(tree.labels[-1][0], self.claims.kind(name))
             is_root = [canonical(key, self.claims.kind(name)) == root for key in column.keys]
             bare &= np.array(is_root)[column.codes]

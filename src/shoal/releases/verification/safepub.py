@@ -10,8 +10,6 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
 from shoal.data.hierarchy.texts import ANY
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import plural
@@ -38,7 +36,7 @@ from shoal.releases.verification.numbers import (
 )
 from shoal.releases.verification.reading import ReleasedTables
 from shoal.releases.verification.refined import EpsilonParts, TreeClaim
-from shoal.releases.verification.rows import row_codes
+from shoal.releases.verification.rows import frequencies, row_codes, totals
 from shoal.releases.verification.words import NOT_TAKEN
 
 __all__ = ["CHECK", "Sampling"]
@@ -338,7 +336,7 @@ def _beta_faults(record: SafePubClaim) -> Iterator[str]:
 def released(record: SafePubClaim, tables: ReleasedTables) -> Iterator[str]:
     """Whether the table has only what may be released."""
     table = tables.table
-    sizes = np.bincount(row_codes(table, table.names))
+    sizes = totals(row_codes(table, table.names), frequencies(table))
     small = int((sizes < record.k).sum())
     if small:
         yield (

@@ -1,0 +1,243 @@
+"""Files of written tables, read as they were written: whole, or in parts of any number of rows.
+
+A table may be larger than memory: its bytes are digested first, then its rows are read a part at a
+time, and each run of equal rows is held once. What is read is what was digested. Uses `runs`,
+`parquet` and `free_memory`; `releases` reads by it.
+"""
+
+import hashlib
+import io
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from shoal.data import free_memory
+from shoal.data.frames import RowsWithCounts
+from shoal.data.parquet import CELL, RowGroup, row_groups
+from shoal.data.runs import rows_in_runs
+from shoal.errors import FileError, ShoalError, listed
+
+__all__ = ["TableFile", "TableFiles", "part_names", "pattern"]
+
+# Bytes of a file up to which it is held, and of a CSV file that are read at a time.
+_HELD = 1 << 25
+# Memory for rows that are read at a time, unless fewer cannot be.
+_AT_A_TIME = 1 << 27
+# Of the number in the name of a part, if there are not more.
+_DIGITS = 5
+_LARGER = "use a larger machine, or have the table written in parts"
+
+Batches = Iterator[pl.DataFrame]
+
+
+def pattern(name: str, form: str) -> str:
+    """What the parts of a table are called together.
+
+    >>> pattern("release", "parquet")
+    'release-*.parquet'
+    """
+    return f"{name}-*.{form}"
+
+
+def part_names(called: str, parts: int) -> list[str]:
+    """The names of the parts of a table, which sort in their order.
+
+    >>> part_names("release-*.csv", 2)
+    ['release-00000.csv', 'release-00001.csv']
+    """
+    digits = max(_DIGITS, len(str(parts - 1)))
+    return [called.replace("*", f"{place:0{digits}}") for place in range(parts)]
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A file, its digest, and its bytes if they are held: those of a large one are read again."""
+
+    path: Path
+    sha256: str
+    held: bytes | None
+
+    @classmethod
+    def of(cls, path: Path, hold: int = _HELD) -> "TableFile":
+        """The file at a path; FileError if it cannot be read."""
+        try:
+            with open(path, "rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                if size > hold:
+                    return cls(path, hashlib.file_digest(file, "sha256").hexdigest(), None)
+                free_memory.require(size, f"reading {path}", _LARGER)
+                content = file.read()
+        except (OSError, ValueError) as error:
+            raise _unreadable(path, error) from None
+        return cls(path, hashlib.sha256(content).hexdigest(), content)
+
+    def content(self) -> bytes:
+        """The bytes that have the digest; FileError if they changed meanwhile."""
+        if self.held is not None:
+            return self.held
+        # While blocks are joined, they are there twice.
+        free_memory.require(2 * self.path.stat().st_size, f"reading {self.path}", _LARGER)
+        return b"".join(self.blocks())
+
+    def blocks(self) -> Iterator[bytes]:
+        """The same bytes, some at a time."""
+        if self.held is not None:
+            yield self.held
+            return
+        digest = hashlib.sha256()
+        try:
+            with open(self.path, "rb") as file:
+                while block := file.read(_HELD):
+                    digest.update(block)
+                    yield block
+        except (OSError, ValueError) as error:
+            raise _unreadable(self.path, error) from None
+        if digest.hexdigest() != self.sha256:
+            raise FileError(f"{self.path} changed while it was read", "read it again")
+
+
+def _unreadable(path: Path, error: Exception) -> FileError:
+    reason = getattr(error, "strerror", None) or "not a path"
+    return FileError(f"cannot read {path}: {reason}")
+
+
+@dataclass(frozen=True)
+class TableFiles:
+    """All files of one table, in their order."""
+
+    files: tuple[TableFile, ...]
+
+    @classmethod
+    def of(cls, paths: Sequence[Path]) -> "TableFiles":
+        """The files at some paths; FileError if one cannot be read."""
+        if not paths:
+            raise FileError("the table has no files")
+        # All of them together may be held, not each.
+        return cls(tuple(TableFile.of(path, _HELD // len(paths)) for path in paths))
+
+    @property
+    def digests(self) -> list[str]:
+        return [file.sha256 for file in self.files]
+
+    def rows(self, form: str) -> RowsWithCounts:
+        """The rows, each run of equal ones once.
+
+        FileError if the files are not of a form, TooLargeError if their rows do not fit into
+        memory.
+        """
+        if form not in _READERS:
+            raise FileError(f"the certificate names format {form!r}; known are {listed(_READERS)}")
+        try:
+            return rows_in_runs(self._batches(_READERS[form]))
+        except ShoalError:
+            raise
+        except (ValueError, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            raise FileError(f"the table is not a readable {form} file") from None
+
+    def _batches(self, reader: "Callable[[TableFile], Batches]") -> Batches:
+        for file in self.files:
+            yield from reader(file)
+
+
+def _require(needed: int) -> None:
+    free_memory.require(needed, "reading the table", _LARGER)
+
+
+# CSV
+
+
+def _csv_batches(file: TableFile) -> Batches:
+    header = b""
+    for lines in _whole_lines(file.blocks()):
+        # Every part is read by the header of the file.
+        content = header + lines
+        header = header or lines[: _line_ends(lines, first=True)]
+        cells = (content.count(b"\n") + 1) * (header.count(b",") + 1)
+        _require(2 * len(content) + cells * CELL)
+        frame = pl.read_csv(content, infer_schema=False)
+        # Polars leaves doubled quotes of the header unchanged.
+        frame.columns = [name.replace('""', '"') for name in frame.columns]
+        yield frame
+    if not header:
+        raise ValueError("an empty file")
+
+
+def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in parts that end where a line does, outside quotes."""
+    rest = b""
+    for block in blocks:
+        _require(2 * (len(rest) + len(block)))
+        rest += block
+        end = _line_ends(rest)
+        # There is more only after a whole block.
+        if end and len(block) == _HELD:
+            yield rest[:end]
+            rest = rest[end:]
+    if rest:
+        yield rest
+
+
+def _line_ends(content: bytes, *, first: bool = False) -> int:
+    """Where the last line ends, or the first, of those that end outside quotes; 0 if none does."""
+    find = content.find if first else content.rfind
+    low, high, quotes = 0, len(content), 0 if first else content.count(b'"')
+    while (end := find(b"\n", low, high) + 1) > 0:
+        passed = content.count(b'"', low, end) if first else content.count(b'"', end, high)
+        quotes += passed
+        if quotes % 2 == 0:
+            return end
+        low, high = (end, high) if first else (low, end - 1)
+    return 0
+
+
+# Parquet and Arrow
+
+
+def _parquet_batches(file: TableFile) -> Batches:
+    content = file.content()
+    groups = row_groups(content)
+    if groups is None:
+        raise ValueError("a damaged file")
+    lazy = pl.scan_parquet(io.BytesIO(content), hive_partitioning=False)
+    start = 0
+    for some in _together(groups):
+        # A file of a few kilobytes can hold thousands of millions of rows.
+        _require(sum(group.unpacked for group in some))
+        rows = sum(group.rows for group in some)
+        yield lazy.slice(start, rows).collect()
+        start += rows
+    if not groups:
+        yield lazy.collect()
+    if lazy.select(pl.len()).collect().item() != start:
+        raise ValueError("a file that is not of its groups of rows")
+
+
+def _together(groups: Sequence[RowGroup]) -> Iterator[list[RowGroup]]:
+    """The groups of rows that are read at a time."""
+    most = min(_AT_A_TIME, free_memory.available() // 2)
+    some: list[RowGroup] = []
+    for group in groups:
+        if some and sum(each.unpacked for each in (*some, group)) > most:
+            yield some
+            some = []
+        some.append(group)
+    if some:
+        yield some
+
+
+def _arrow_batches(file: TableFile) -> Batches:
+    content = file.content()
+    lazy = pl.scan_ipc(io.BytesIO(content))
+    rows = int(lazy.select(pl.len()).collect().item())
+    _require(len(content) + rows * len(lazy.collect_schema()) * CELL)
+    yield pl.read_ipc(content)
+
+
+_READERS: Mapping[str, Callable[[TableFile], Batches]] = {
+    "csv": _csv_batches,
+    "parquet": _parquet_batches,
+    "arrow": _arrow_batches,
+}
