@@ -158,7 +158,7 @@ class Simulated:
         for path in sorted(self.folder.iterdir()):
             yield pl.read_parquet(path).select(*names, "count")
 
-    def orders(self, name: str) -> bool:
+    def orders(self) -> bool:
         return False
 
     def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:

@@ -107,7 +107,7 @@ def test_every_place_releases_the_same_bytes(
     from_memory = written(method, several_rows(), tmp_path / "memory")
     assert written(method, several, tmp_path / "place") == from_memory
     source = several.source
-    in_order = isinstance(source, Distant) and source.engine.orders("name")
+    in_order = isinstance(source, Distant) and source.engine.orders()
     assert parts > 10 if in_order else parts == 0
 
 
@@ -214,7 +214,7 @@ def test_sqlite_orders_numbers_among_texts_but_not_in_utf_16(tmp_path: Path) -> 
             connection.commit()
         there = tight(shoal.read(path, query="people").source)
         assert isinstance(there, Distant)
-        assert there.engine.orders("person") is (encoding == "UTF-8")
+        assert there.engine.orders() is (encoding == "UTF-8")
         assert there.known(UNIT) == (27, 8)
         assert kept(there, UNIT, [AGE], 2, Seeded(1)) == expected
 
@@ -444,7 +444,7 @@ def test_rows_that_are_not_what_they_were_release_nothing(name: str, tmp_path: P
 class Unordered(Streamed):
     """An engine that cannot put rows in order."""
 
-    def orders(self, name: str) -> bool:
+    def orders(self) -> bool:
         return False
 
 

@@ -18,12 +18,13 @@ from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.data import frames, free_memory
 from shoal.data.disk import Stamps
-from shoal.data.engines.engine import Engine, changed
-from shoal.data.engines.failures import failure
+from shoal.data.engines.engine import Engine
+from shoal.data.engines.failures import failure, rows_changed
 from shoal.data.engines.streaming import Streamed
-from shoal.data.in_turn import KeptRows, drawable, in_order, is_known
+from shoal.data.in_turn import KeptRows, ascends, drawable, is_known
 from shoal.data.kinds import Key, Kind
 from shoal.data.sources import (
+    LOOKED_AT,
     Keep,
     Laid,
     Memory,
@@ -39,8 +40,6 @@ from shoal.zones import OWNER_ONLY
 
 __all__ = ["Distant"]
 
-_LOOKED_AT = 10_000
-"""Rows by which an error decides whether names of columns may be shown."""
 _ROW = 80
 _VALUE = 16
 """Bytes of memory that a row takes, and each value in it: measured, docs/larger-data.md."""
@@ -135,7 +134,7 @@ class Distant:
         if held or not self._is_own_key(column):
             return known_values(self, column)
         # There may be as many values as people: they come in parts, of which none is kept.
-        if self._too_many([name]) and self.engine.orders(name):
+        if self._too_many([name]) and self.engine.orders():
             return self._counted_in_order(name)
         rows = values = 0
         with self._asking():
@@ -153,14 +152,14 @@ class Distant:
             column = part.to_series()
             known = column.filter(is_known(column))
             with_last = pl.concat([*last, known])
-            if not in_order(with_last):
-                raise changed(self.engine.name)
+            if not ascends(with_last):
+                raise rows_changed(self.engine.name)
             seen += len(column)
             rows += len(known)
             values += with_last.n_unique() - sum(map(len, last))
             last = [with_last.tail(1)]
         if seen != self.rows:
-            raise changed(self.engine.name)
+            raise rows_changed(self.engine.name)
         return rows, values
 
     def count(self, columns: Sequence[Recoded]) -> Counts:
@@ -171,7 +170,7 @@ class Distant:
     ) -> Tallied:
         names = [column.name for column in (unit, *columns)]
         is_held = any(tally.has(names) for tally in self._tallies)
-        if not is_held and self._is_own_key(unit) and self.engine.orders(unit.name):
+        if not is_held and self._is_own_key(unit) and self.engine.orders():
             # Faster than a tally, too, since people need no codes.
             return self._bounded_in_turn(names, columns, rows, chance)
         if self._too_many(names):
@@ -190,15 +189,15 @@ class Distant:
         kept = KeptRows(columns, self.values(columns), self.types)
         seen = 0
         at_once = self._at_once(names)
-        for part in drawable(self._in_order(names), rows, at_once, changed(self.engine.name)):
+        for part in drawable(self._in_order(names), rows, at_once, rows_changed(self.engine.name)):
             try:
                 kept.draw(part, rows, chance)
             except KeyError:
                 # A value that was not there before.
-                raise changed(self.engine.name) from None
+                raise rows_changed(self.engine.name) from None
             seen += part.height
         if seen != self.rows:
-            raise changed(self.engine.name)
+            raise rows_changed(self.engine.name)
         return kept.tally()
 
     def _in_order(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
@@ -259,14 +258,14 @@ class Distant:
         with self._asking():
             tally = Tallied.gather(self.types, wanted, self.engine.tally(wanted))
         if self._tallies and tally.rows != self._tallies[0].rows:
-            raise changed(self.engine.name)
+            raise rows_changed(self.engine.name)
         self._tallies.append(tally)
         return tally
 
     @cached_property
     def _head(self) -> Memory:
         with self._asking():
-            return Memory.of(self.engine.head(_LOOKED_AT))
+            return Memory.of(self.engine.head(LOOKED_AT))
 
     def _decided_by_values(self, name: str) -> bool:
         """Whether the type of a column is read off its values."""
@@ -317,7 +316,7 @@ class Distant:
     def _require_unchanged(self) -> None:
         others = self.files.changed() if self.files is not None else []
         if others:
-            raise changed(str(others[0])) from None
+            raise rows_changed(str(others[0])) from None
 
 
 def _bytes(names: Sequence[str]) -> int:

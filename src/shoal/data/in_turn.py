@@ -20,7 +20,7 @@ from shoal.data.sources import Memory, Reading
 from shoal.data.tallies import Tallied, TalliedColumn
 from shoal.errors import SourceError
 
-__all__ = ["KeptRows", "drawable", "in_order", "is_known"]
+__all__ = ["KeptRows", "ascends", "drawable", "is_known"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -41,7 +41,7 @@ def is_known(values: pl.Series) -> pl.Series:
     return known
 
 
-def in_order(values: pl.Series) -> bool:
+def ascends(values: pl.Series) -> bool:
     """Whether values that are not missing ascend, so that equal ones are neighbours."""
     # No look at what a column says of itself: a file may claim to be sorted.
     return bool((values.slice(1) >= values.slice(0, max(len(values) - 1, 0))).all())
@@ -82,7 +82,7 @@ def drawable(
 def _together(parts: Sequence[pl.DataFrame], changed: SourceError) -> pl.DataFrame:
     held = pl.concat(parts)
     person = held.to_series(0)
-    if not is_known(person).all() or not in_order(person):
+    if not is_known(person).all() or not ascends(person):
         raise changed
     return held
 

@@ -28,6 +28,7 @@ from shoal.errors import ColumnError, listed, plural
 from shoal.zones import OWNER_ONLY, owner_only
 
 __all__ = [
+    "LOOKED_AT",
     "Column",
     "Keep",
     "Laid",
@@ -54,7 +55,7 @@ Laid = Mapping[str, tuple[Sequence[Key | None] | None, npt.NDArray[Any]]]
 
 Ints = npt.NDArray[np.int64]
 
-_LOOKED_AT = 10_000
+LOOKED_AT = 10_000
 """Rows in which the name of a column is looked for, to see whether it is a value."""
 _SIDE_BY_SIDE = 20_000
 """Rows from which starting threads costs less than it saves."""
@@ -249,10 +250,10 @@ class Memory:
         return like_a_record(self.names, texts)
 
     def _first_texts(self, name: str) -> list[str]:
-        column = self._typed(name, _LOOKED_AT)
+        column = self._typed(name, LOOKED_AT)
         if column.dtype != nw.String:
             return []
-        first = column.head(_LOOKED_AT).to_list()
+        first = column.head(LOOKED_AT).to_list()
         # pandas may keep NaN among texts.
         return [value for value in first if isinstance(value, str)]
 

@@ -23,6 +23,7 @@ from shoal.data.bounding import bounded_rows
 from shoal.data.frames import RowsWithCounts
 from shoal.data.kinds import Key, Kind
 from shoal.data.sources import (
+    LOOKED_AT,
     Column,
     Keep,
     Laid,
@@ -41,9 +42,6 @@ from shoal.zones import OWNER_ONLY, owner_only
 __all__ = ["Tallied", "TalliedColumn"]
 
 Ints = npt.NDArray[np.int64]
-
-_LOOKED_AT = 10_000
-"""Rows by which an error decides whether names of columns may be shown."""
 
 _BLOCK = 1 << 20
 """Rows that are looked at together."""
@@ -138,7 +136,7 @@ class Tallied:
     def describe(self) -> str:
         first = []
         for column in self.columns.values():
-            places = column.codes[:_LOOKED_AT]
+            places = column.codes[:LOOKED_AT]
             first.append(column.values.frame[places.tolist()])
         return Memory(nw.concat(first, how="horizontal")).describe()
 

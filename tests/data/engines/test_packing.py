@@ -85,7 +85,7 @@ def test_what_has_a_key_comes_back_and_nothing_else_has_one(
 def test_packed_rows_are_tallied_as_they_are(
     table: pl.DataFrame, looked_at: int, bits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming, "LOOKED_AT", looked_at)
+    monkeypatch.setattr(streaming, "GUESSED_FROM", looked_at)
     monkeypatch.setattr(packing, "_KEY", bits)
     parts = list(Streamed(table.lazy()).tally(table.columns))
     assert counted(parts, table) == expected(table)
@@ -100,7 +100,7 @@ def test_a_wrong_guess_costs_a_second_query_and_no_row(monkeypatch: pytest.Monke
         return grouped(rows)
 
     monkeypatch.setattr(streaming, "_grouped", noted)
-    monkeypatch.setattr(streaming, "LOOKED_AT", 10)
+    monkeypatch.setattr(streaming, "GUESSED_FROM", 10)
     ascending = pl.DataFrame({"number": range(100), "text": ["a", "b"] * 50})
     with_large = pl.concat([ascending, pl.DataFrame({"number": [2**62], "text": [None]})])
     for table, queries in ((with_large, 2), (ascending, 1)):

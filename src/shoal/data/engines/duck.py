@@ -95,7 +95,7 @@ class Duck:
         with self._converting(names):
             yield from arrow_parts(counted.to_arrow_reader(_BATCH), names)
 
-    def orders(self, name: str) -> bool:
+    def orders(self) -> bool:
         return True
 
     def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:

@@ -5,9 +5,7 @@ from typing import Protocol
 
 import polars as pl
 
-from shoal.errors import SourceError
-
-__all__ = ["Engine", "changed"]
+__all__ = ["Engine"]
 
 
 class Engine(Protocol):
@@ -38,8 +36,8 @@ class Engine(Protocol):
         """
         ...
 
-    def orders(self, name: str) -> bool:
-        """Whether it can put the rows in the order of a column: see `in_order`."""
+    def orders(self) -> bool:
+        """Whether it can put the rows in order: see `in_order`."""
         ...
 
     def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
@@ -62,11 +60,3 @@ class Engine(Protocol):
     def head(self, rows: int) -> pl.DataFrame:
         """Some of the rows, at most that many."""
         ...
-
-
-def changed(name: str) -> SourceError:
-    """What to raise if an engine gave two answers that do not go together."""
-    return SourceError(
-        f"the rows of {name} changed while they were counted",
-        "count a copy, or when nobody writes",
-    )

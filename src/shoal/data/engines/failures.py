@@ -1,14 +1,15 @@
 """Why an engine failed, in our own words.
 
 What an engine says itself may have a cell's value, a user or a password. So its text is only
-searched for what is known, and never shown. Uses `errors`; `distant` and `databases` use it.
+searched for what is known, and never shown. Uses `errors`; `distant`, `streaming` and `databases`
+use it.
 """
 
 from typing import NamedTuple
 
 from shoal.errors import SourceError
 
-__all__ = ["failure"]
+__all__ = ["failure", "rows_changed"]
 
 _REACH = "see whether it can be reached and read, and open it anew"
 
@@ -118,3 +119,11 @@ def failure(what: str, error: BaseException) -> SourceError:
         if any(phrase in text for phrase in cause.phrases):
             return SourceError(f"{what} ({cause.why})", cause.fix)
     return SourceError(f"{what} ({type(error).__name__})", _REACH)
+
+
+def rows_changed(place: str) -> SourceError:
+    """The error to raise if two answers about the rows of a place do not go together."""
+    return SourceError(
+        f"the rows of {place} changed while they were counted",
+        "count a copy, or when nobody writes",
+    )

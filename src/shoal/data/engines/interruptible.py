@@ -60,8 +60,8 @@ class Interruptible:
     def tally(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         yield from self._parts(self.engine.tally(names))
 
-    def orders(self, name: str) -> bool:
-        return self._ask(partial(self.engine.orders, name))
+    def orders(self) -> bool:
+        return self._ask(self.engine.orders)
 
     def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
         yield from self._parts(self.engine.in_order(names, at_once))

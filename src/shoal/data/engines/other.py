@@ -49,7 +49,7 @@ class OtherLazy:
         else:
             yield _collected(chosen)
 
-    def orders(self, name: str) -> bool:
+    def orders(self) -> bool:
         return False  # nobody knows by what collation, and whether in parts
 
     def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:

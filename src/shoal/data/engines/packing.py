@@ -12,9 +12,9 @@ from operator import add, and_
 
 import polars as pl
 
-__all__ = ["LOOKED_AT", "Packing"]
+__all__ = ["GUESSED_FROM", "Packing"]
 
-LOOKED_AT = 1 << 16
+GUESSED_FROM = 1 << 16
 """Rows that are enough to guess from."""
 
 _KEY = 64
@@ -23,7 +23,7 @@ _KEY = 64
 _SPARE = 2
 """Bits that a column gets at least beyond those that were needed so far."""
 
-_MANY = LOOKED_AT // 4
+_MANY = GUESSED_FROM // 4
 """Different values among these rows from which a column may name people: others will follow."""
 
 _EVERY = 33

@@ -110,7 +110,7 @@ class PostgresRows:
         with self.snapshot.answer(grouped(exact, rows_of(self.query))) as reader:
             yield from arrow_parts(reader, names)
 
-    def orders(self, name: str) -> bool:
+    def orders(self) -> bool:
         return True
 
     def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:

@@ -196,7 +196,7 @@ class Spark:
     def tally(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         yield from _parts(self.grouped(names), names)
 
-    def orders(self, name: str) -> bool:
+    def orders(self) -> bool:
         return True
 
     def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:

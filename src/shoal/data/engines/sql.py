@@ -62,15 +62,18 @@ def rows_of(query: str) -> str:
 def grouped(columns: Iterable[str], rows: str) -> str:
     """The query for the distinct rows of some columns, given in SQL, and their numbers."""
     exact = list(columns)
-    selected = [f"{column} AS {quoted(str(place))}" for place, column in enumerate(exact)]
     places = ", ".join(str(place) for place in range(1, len(exact) + 1))
-    return f"SELECT {', '.join(selected)}, COUNT(*) AS amount FROM {rows} GROUP BY {places}"
+    return f"SELECT {_by_place(exact)}, COUNT(*) AS amount FROM {rows} GROUP BY {places}"
 
 
 def ordered(columns: Iterable[str], rows: str, by: str) -> str:
     """The query for all rows of some columns, given in SQL, and ordered by something."""
-    selected = [f"{column} AS {quoted(str(place))}" for place, column in enumerate(columns)]
-    return f"SELECT {', '.join(selected)} FROM {rows} ORDER BY {by}"
+    return f"SELECT {_by_place(columns)} FROM {rows} ORDER BY {by}"
+
+
+def _by_place(columns: Iterable[str]) -> str:
+    """Some columns, given in SQL and called by their places: any other name may have a meaning."""
+    return ", ".join(f"{column} AS {quoted(str(at))}" for at, column in enumerate(columns))
 
 
 def arrow_types(schema: Any) -> dict[str, pl.DataType]:

@@ -90,7 +90,7 @@ class SqliteRows:
         types = [self.types.schema[name] for name in names]
         yield from self._parts(grouped(exact, rows_of(self.query)), [*types, pl.Int64()])
 
-    def orders(self, name: str) -> bool:
+    def orders(self) -> bool:
         # Texts are ordered by their bytes, which have the order of code points in UTF-8 alone.
         return bool(self.file.ask("PRAGMA encoding").fetchone() == ("UTF-8",))
 

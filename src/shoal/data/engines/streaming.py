@@ -9,12 +9,12 @@ from functools import cached_property
 
 import polars as pl
 
-from shoal.data.engines.engine import changed
-from shoal.data.engines.packing import LOOKED_AT, Packing
+from shoal.data.engines.failures import rows_changed
+from shoal.data.engines.packing import GUESSED_FROM, Packing
 
 __all__ = ["Streamed"]
 
-_LOOKED_AT = 1 << 17
+_SAMPLED = 1 << 17
 """Values by which rows are parted into ranges: they decide about time, and about nothing else."""
 _COUNT = "count"
 
@@ -38,7 +38,7 @@ class Streamed:
             yield from _grouped(rows)
             return
         # As long as these rows are held, so are the tables of texts that all queries share.
-        some = rows.head(LOOKED_AT).collect(engine="streaming")
+        some = rows.head(GUESSED_FROM).collect(engine="streaming")
         packing = Packing.guessed(some)
         if packing.keys:
             yield from self._packed(rows, packing)
@@ -58,9 +58,9 @@ class Streamed:
             without_key -= int(part[_COUNT].sum())
             yield part
         if without_key:
-            raise changed(self.name)
+            raise rows_changed(self.name)
 
-    def orders(self, name: str) -> bool:
+    def orders(self) -> bool:
         return True
 
     def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
@@ -99,7 +99,7 @@ class Streamed:
         for batch in values:
             rows += batch.height
             parts.append(batch.to_series().gather_every(every))
-            if sum(map(len, parts)) > _LOOKED_AT:
+            if sum(map(len, parts)) > _SAMPLED:
                 every *= 2
                 parts = [pl.concat(parts).gather_every(2)]
         return pl.concat(parts).drop_nulls().sort(), rows
