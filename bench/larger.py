@@ -9,7 +9,7 @@ engine would hand them over.
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -55,18 +55,23 @@ def values() -> dict[str, pl.Series]:
 
 
 def made(rows: int, cache: Path) -> Path:
-    """A folder of Parquet files with so many rows, made where it is not there yet."""
-    folder = cache / f"larger-{rows}"
+    """A folder of Parquet files with that many rows, made where it is not there yet."""
+    starts = range(0, rows, PART)
+    parts = (drawn(part, min(PART, rows - start)) for part, start in enumerate(starts))
+    return _folder(cache / f"larger-{rows}", parts)
+
+
+def _folder(folder: Path, parts: Iterable[pl.DataFrame]) -> Path:
+    """A folder of Parquet files, which appears when all of them are written."""
     if folder.exists():
         return folder
     say(f"making {folder.name}")
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache) as temporary:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         unfinished = Path(temporary) / folder.name
         unfinished.mkdir()
-        for part, start in enumerate(range(0, rows, PART)):
-            number = min(PART, rows - start)
-            drawn(part, number).write_parquet(unfinished / f"{part:03}.parquet")
+        for number, part in enumerate(parts):
+            part.write_parquet(unfinished / f"{number:03}.parquet")
         unfinished.rename(folder)
     return folder
 
@@ -106,19 +111,10 @@ def _places(weights: Floats, rows: int, rng: np.random.Generator) -> Ints:
 
 def simulated(distinct: int, cache: Path) -> Path:
     """A folder of distinct rows with how often each occurs, fourteen times on average."""
-    folder = cache / f"simulated-{distinct}"
-    if folder.exists():
-        return folder
-    say(f"making {folder.name}")
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache) as temporary:
-        unfinished = Path(temporary) / folder.name
-        unfinished.mkdir()
-        for part, start in enumerate(range(0, distinct, PART // 5)):
-            stop = min(start + PART // 5, distinct)
-            _distinct_rows(start, stop, distinct).write_parquet(unfinished / f"{part:03}.parquet")
-        unfinished.rename(folder)
-    return folder
+    size = PART // 5
+    starts = range(0, distinct, size)
+    parts = (_distinct_rows(start, min(start + size, distinct), distinct) for start in starts)
+    return _folder(cache / f"simulated-{distinct}", parts)
 
 
 def _distinct_rows(start: int, stop: int, distinct: int) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""What `bench.larger` measures: one function a thing, from a folder of files and into another.
+"""What `bench.larger` measures: one function for each thing, from a folder of files to another.
 
 Each runs in a process of its own, which loads nothing else.
 """
