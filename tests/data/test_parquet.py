@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.data.parquet import CELL, unpacked_size
+from shoal.data.free_memory import CELL
+from shoal.data.parquet import unpacked_size
 
 
 def written(table: Any, **options: Any) -> bytes:

@@ -27,7 +27,6 @@ from shoal.data import free_memory
 from shoal.data.disk import GUESSES, encodings, mixed, require_encoding
 from shoal.data.frames import CodedRows, CodedValues, RowsWithCounts
 from shoal.data.names import like_a_record, require_names
-from shoal.data.parquet import CELL
 from shoal.data.runs import run_starts
 from shoal.data.spreadsheets import texts_of
 from shoal.errors import ColumnError, FileError, ParameterError, listed, plural
@@ -342,7 +341,7 @@ class CsvFile:
         lines = max(self.head.count(dialect.line_end.encode()), 1)
         rows = self.size * lines // len(self.head)
         copies = 2 if _is_utf8(dialect.encoding) else 4
-        require_to_read(self.path, copies * self.size + rows * columns * CELL)
+        require_to_read(self.path, copies * self.size + rows * columns * free_memory.CELL)
 
     # Coding while reading
 

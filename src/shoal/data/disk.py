@@ -144,7 +144,7 @@ def unreadable(what: str, error: Exception) -> FileError:
 
     It may also be a ValueError: of a name that no file can have.
     """
-    reason = getattr(error, "strerror", None) or error
+    reason = getattr(error, "strerror", None) or "not a path"
     return FileError(f"cannot read {what}: {reason}")
 
 

@@ -33,9 +33,10 @@ from shoal.data.sources import (
     Rewritten,
     Suppressed,
     known_values,
+    not_comparable,
 )
 from shoal.data.tallies import Tallied
-from shoal.errors import ColumnError, ShoalError
+from shoal.errors import ShoalError
 from shoal.zones import OWNER_ONLY
 
 __all__ = ["Distant"]
@@ -236,8 +237,8 @@ class Distant:
     def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> Any:
         return self.types.make(columns, kinds)
 
-    def ordered(self, names: Sequence[str]) -> pl.DataFrame | None:
-        """All rows in their own order, of some columns; None if they have none."""
+    def in_own_order(self, names: Sequence[str]) -> pl.DataFrame | None:
+        """All rows, of some columns, in the order that they have; None if they have none."""
         if not isinstance(self.engine, Streamed):
             return None
         for name in names:
@@ -292,11 +293,7 @@ class Distant:
     def _require_comparable(self, name: str) -> None:
         if not self._comparable(name):
             dtype = self.types.frame.get_column(name).dtype
-            raise ColumnError(
-                f"column {name!r} is of type {dtype}, whose values have no order or text that all "
-                "engines share",
-                "convert it to text, numbers or dates",
-            )
+            raise not_comparable(name, dtype)
 
     @contextmanager
     def _asking(self) -> Iterator[None]:

@@ -17,7 +17,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from shoal.arguments import typed
-from shoal.data import spreadsheets
+from shoal.data import free_memory, spreadsheets
 from shoal.data.csv_files import (
     HEAD,
     CsvFile,
@@ -34,7 +34,7 @@ from shoal.data.engines.streaming import Streamed
 from shoal.data.frames import CodedRows, RowsWithCounts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
-from shoal.data.parquet import CELL, unpacked_size
+from shoal.data.parquet import unpacked_size
 from shoal.data.sources import Memory, Source
 from shoal.data.spreadsheets import restored
 from shoal.data.tables import Missing, Table, table
@@ -449,7 +449,7 @@ def _binary(path: Path, size: int, form: str, columns: list[str] | None) -> pl.D
         schema = lazy.collect_schema()
         wanted = wanted_names(path, schema.names(), columns)
         rows = cast(int, lazy.select(pl.len()).collect().item())
-        cells = [CELL if schema[name] == pl.String else 8 for name in wanted]
+        cells = [free_memory.CELL if schema[name] == pl.String else 8 for name in wanted]
         require_to_read(path, rows * sum(cells))
         if form == "parquet" and columns is None:
             _require_unpacked(path)

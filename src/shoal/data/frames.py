@@ -43,8 +43,6 @@ CodedValues = tuple[Ints, list[object]]
 
 # Texts that are coded together where there are many rows: memory for four bytes each is small.
 _AT_ONCE = 1 << 20
-# Bytes of a value in memory.
-_CELL = 16
 # Places up to which a list of them costs nearly nothing.
 _FEW = 10_000
 _MISFITS = (ValueError, TypeError, OverflowError, KeyError, ArithmeticError)
@@ -83,7 +81,7 @@ class RowsWithCounts:
         """The dataframe with every row as often as it is there; TooLargeError if it cannot be."""
         total, columns = self.shape
         free_memory.require(
-            total * (8 + columns * _CELL),
+            total * (8 + columns * free_memory.CELL),
             f"a table of {total:,} single rows",
             "use the different rows and their counts, which `Release.rows` has",
         )

@@ -9,7 +9,10 @@ from pathlib import Path
 
 from shoal.errors import TooLargeError
 
-__all__ = ["available", "require"]
+__all__ = ["CELL", "available", "require"]
+
+CELL = 16
+"""Bytes of a value in a dataframe; longer texts take more, never more than in their file."""
 
 # A container's own limit lies here: version 2 of control groups, then version 1.
 _GROUP = Path("/sys/fs/cgroup")

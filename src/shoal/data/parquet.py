@@ -1,17 +1,17 @@
 """How much memory a Parquet file takes when it is read, found out before it is.
 
-Uses nothing; `files` uses it. Whoever wrote the bytes may have meant harm: a file of a few
-kilobytes can hold thousands of millions of rows. So its pages are asked, not its summary.
+Uses `free_memory`; `files` and `table_files` use it. Whoever wrote the bytes may have meant harm: a
+file of a few kilobytes can hold thousands of millions of rows. So its pages are asked, not its
+summary.
 """
 
 import mmap
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["CELL", "RowGroup", "row_groups", "unpacked_size"]
+from shoal.data.free_memory import CELL
 
-CELL = 16
-"""Bytes of a value in memory; longer texts lie in a second place, never larger than the file."""
+__all__ = ["RowGroup", "row_groups", "unpacked_size"]
 
 # Where things are in the summary and in the pages, by the numbers of the format's definition.
 _GROUPS, _CHUNKS, _ROWS, _ABOUT = 4, 1, 3, 3

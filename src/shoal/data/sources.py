@@ -41,6 +41,7 @@ __all__ = [
     "is_distant",
     "kinds_of",
     "known_values",
+    "not_comparable",
     "rewritten_rows",
 ]
 
@@ -409,11 +410,7 @@ class Memory:
     def _factorize(self, column: Reading) -> tuple[npt.NDArray[Any], list[object]]:
         series = self._typed(column.name)
         if not frames.comparable(series):
-            raise ColumnError(
-                f"column {column.name!r} is of type {series.dtype}, whose values have no order or "
-                "text that all libraries share",
-                "convert it to text, numbers or dates",
-            )
+            raise not_comparable(column.name, series.dtype)
         native = series.to_native()
         if column.kind is Kind.INTEGER:
             native = self._library.whole(native)
@@ -494,6 +491,15 @@ def known_values(source: Source, column: Reading) -> tuple[int, int]:
     # A missing value comes last.
     is_missing = counts.codes[0] == len(keys) - 1
     return source.rows - int(counts.count[is_missing].sum()), len(keys) - 1
+
+
+def not_comparable(name: str, dtype: object) -> ColumnError:
+    """The error to raise for a column of a type that can be neither compared nor shown."""
+    return ColumnError(
+        f"column {name!r} is of type {dtype}, whose values have no order or text that is the same "
+        "everywhere",
+        "convert it to text, numbers or dates",
+    )
 
 
 def is_distant(frame: Any) -> bool:

@@ -2,7 +2,7 @@
 
 A table may be larger than memory: its bytes are digested first, then its rows are read a part at a
 time, and each run of equal rows is held once. What is read is what was digested. Uses `runs`,
-`parquet` and `free_memory`; `releases` reads by it.
+`parquet`, `disk` and `free_memory`; `releases` reads by it.
 """
 
 import hashlib
@@ -15,8 +15,9 @@ from pathlib import Path
 import polars as pl
 
 from shoal.data import free_memory
+from shoal.data.disk import unreadable
 from shoal.data.frames import RowsWithCounts
-from shoal.data.parquet import CELL, RowGroup, row_groups
+from shoal.data.parquet import RowGroup, row_groups
 from shoal.data.runs import rows_in_runs
 from shoal.errors import FileError, ShoalError, listed
 
@@ -71,7 +72,7 @@ class TableFile:
                 free_memory.require(size, f"reading {path}", _LARGER)
                 content = file.read()
         except (OSError, ValueError) as error:
-            raise _unreadable(path, error) from None
+            raise unreadable(str(path), error) from None
         return cls(path, hashlib.sha256(content).hexdigest(), content)
 
     def content(self) -> bytes:
@@ -94,14 +95,9 @@ class TableFile:
                     digest.update(block)
                     yield block
         except (OSError, ValueError) as error:
-            raise _unreadable(self.path, error) from None
+            raise unreadable(str(self.path), error) from None
         if digest.hexdigest() != self.sha256:
             raise FileError(f"{self.path} changed while it was read", "read it again")
-
-
-def _unreadable(path: Path, error: Exception) -> FileError:
-    reason = getattr(error, "strerror", None) or "not a path"
-    return FileError(f"cannot read {path}: {reason}")
 
 
 @dataclass(frozen=True)
@@ -156,7 +152,7 @@ def _csv_batches(file: TableFile) -> Batches:
         content = header + lines
         header = header or lines[: _line_ends(lines, first=True)]
         cells = (content.count(b"\n") + 1) * (header.count(b",") + 1)
-        _require(2 * len(content) + cells * CELL)
+        _require(2 * len(content) + cells * free_memory.CELL)
         frame = pl.read_csv(content, infer_schema=False)
         # Polars leaves doubled quotes of the header unchanged.
         frame.columns = [name.replace('""', '"') for name in frame.columns]
@@ -232,7 +228,7 @@ def _arrow_batches(file: TableFile) -> Batches:
     content = file.content()
     lazy = pl.scan_ipc(io.BytesIO(content))
     rows = int(lazy.select(pl.len()).collect().item())
-    _require(len(content) + rows * len(lazy.collect_schema()) * CELL)
+    _require(len(content) + rows * len(lazy.collect_schema()) * free_memory.CELL)
     yield pl.read_ipc(content)
 
 

@@ -394,8 +394,11 @@ class Table:
             f"fetching {self.rows:,} rows into memory, since this needs single records,",
             "use fewer columns, a part of the table, or a larger machine",
         )
-        ordered = getattr(self.source, "ordered", None)
-        frame = None if ordered is None else ordered(names)
+        from shoal.data.distant import Distant
+
+        frame = None
+        if isinstance(self.source, Distant):
+            frame = self.source.in_own_order(names)
         if frame is None and in_order:
             raise ColumnError(
                 "this needs the order of rows, and those of a database or a cluster have none",

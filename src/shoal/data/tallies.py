@@ -286,7 +286,7 @@ def _joined(parts: Sequence[Codes]) -> Codes:
 
 
 def _occurring(codes: Codes, values: int) -> npt.NDArray[np.intp]:
-    """The codes that occur, of so many."""
+    """The codes that occur among those of that many values."""
     occurs = np.zeros(values, dtype=np.bool_)
     # In blocks, since numpy makes eight bytes of every code.
     for start in range(0, len(codes), _BLOCK):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.data import free_memory
+from shoal.data.disk import unreadable
 from shoal.data.files import formulas, restored
 from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy.tree import Hierarchy
@@ -117,8 +118,7 @@ def read_bytes(path: Path, memory_per_byte: int = 1) -> bytes:
             free_memory.require(memory_per_byte * size, f"reading {path}", "use a larger machine")
             return file.read()
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a path"
-        raise FileError(f"cannot read {path}: {reason}") from None
+        raise unreadable(str(path), error) from None
 
 
 def read_certificate(path: Path) -> Certificate:
