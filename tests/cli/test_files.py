@@ -202,8 +202,10 @@ def test_cells_that_a_spreadsheet_would_run_are_warned_of_and_neutralised() -> N
 def test_a_release_is_written_verified_judged_and_compared_in_parts() -> None:
     recipe = FILED.replace("suppression = 0.5", "suppression = 0.9").replace("k = 2", "k = 1")
     Path("recipe.toml").write_text(recipe)
-    ways = ((["--rows-per-file", "2"], recipe), ([], recipe + "rows_per_file = 2\n"))
-    for arguments, text in ways:
+    for arguments, text in (
+        (["--rows-per-file", "2"], recipe),
+        ([], recipe + "rows_per_file = 2\n"),
+    ):
         Path("recipe.toml").write_text(text)
         done = run("release", "recipe.toml", "--out", "out", "--force", *arguments)
         assert done.exit_code == 0, done.output

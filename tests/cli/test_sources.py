@@ -17,7 +17,7 @@ import pytest
 
 from shoal.chance import Chance
 from shoal.data.engines.interruptible import Interruptible
-from tests.cli.shell import contents, run
+from tests.cli.shell import contents, refused, run
 from tests.postgres import Server
 
 PEOPLE = pl.DataFrame(
@@ -272,3 +272,56 @@ def test_ctrl_c_ends_a_count_and_nothing_is_written_or_spent(
     assert (result.exit_code, pressed) == (130, [signal.SIGINT]), result.output
     assert "stopped" in result.stderr
     assert contents() == before
+
+
+# Options
+
+
+def test_a_draft_says_where_the_table_is(desk: Callable[[Callable[..., Kept]], Desk]) -> None:
+    made = desk(sqlite)
+    drafted = run("recipe", "new", *made.table)
+    assert drafted.exit_code == 0, drafted.output
+    assert '[source]\npath = "people.sqlite"\nquery = "people"\n' in drafted.stdout
+    PEOPLE.write_csv("people.csv")
+    of_file = run("recipe", "new", "people.csv").stdout
+    assert drafted.stdout == of_file.replace(
+        'path = "people.csv"\n', 'path = "people.sqlite"\nquery = "people"\n'
+    )
+
+
+def test_a_population_may_be_another_table_of_the_database(
+    desk: Callable[[Callable[..., Kept]], Desk],
+) -> None:
+    table = desk(sqlite).table
+    options = ["--quasi", "age,sex", "--population", "people.sqlite", "--json"]
+    older = "SELECT * FROM people WHERE age > 60"
+    whole = json.loads(run("assess", *table, *options).stdout)
+    part = json.loads(run("assess", *table, *options, "--population-query", older).stdout)
+    assert whole["outside"] == 0
+    assert part["outside"] > 0
+
+
+def test_a_domain_is_taken_from_a_database(desk: Callable[[Callable[..., Kept]], Desk]) -> None:
+    table = desk(sqlite).table
+    made = run("hierarchy", "make", "suppress", "--table", *table, "--column", "sex")
+    assert made.stdout == "f;*\nm;*\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["assess", "people.sqlite", "--quasi", "age"], "--query"),
+        (["assess", "people.csv", "--query", "people", "--quasi", "age"], "is not a database"),
+        (["preview", "safepub.toml", "--query", "people"], "--query is for a table"),
+        (["hierarchy", "check", "sexes.csv", "--query", "people"], "about --table"),
+        (["views", "check", "views.toml", "--engine", "stream"], "directory of a release"),
+    ],
+)
+def test_an_option_without_a_use_is_refused(
+    command: list[str], said: str, desk: Callable[[Callable[..., Kept]], Desk]
+) -> None:
+    desk(sqlite)
+    PEOPLE.write_csv("people.csv")
+    Path("sexes.csv").write_text("f;*\nm;*\n")
+    Path("views.toml").write_text("")
+    assert said in refused(*command)

@@ -20,6 +20,8 @@ from bench import (
     columns,
     command,
     kept,
+    larger,
+    larger_work,
     left,
     personal,
     safepub,
@@ -126,6 +128,29 @@ def test_every_measurement_of_columns_runs(tmp_path: Path) -> None:
     source = Source("ratings", columns.make(2000, 20, 6000, tmp_path / "ratings.csv"), tmp_path)
     release = work.columns(source, 4, 2)
     assert release.table.columns == ["record", "column_group", "item", "rating"]
+
+
+def test_every_measurement_of_larger_data_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(larger, "PART", 2000)
+    pytest.importorskip("duckdb", reason="DuckDB is not installed")
+
+    def here(doing: Any, folder: Path) -> dict[str, command.Used]:
+        for place, do in enumerate(doing.values()):
+            out = tmp_path / f"{folder.name} {place}"
+            out.mkdir()
+            do(folder, out)
+        return dict.fromkeys(doing, command.Used(1, 1, 1))
+
+    monkeypatch.setattr(larger, "measured", here)
+    grown = larger.growth([3000], tmp_path)
+    assert len(list((tmp_path / "larger-3000").iterdir())) == 2
+    assert {row[3] for row in grown.rows} == {1.0}
+    assert len(larger.driver(900, tmp_path).rows) == len(larger.SIMULATED)
+    rows = pl.read_parquet(tmp_path / "simulated-900").drop("count")
+    assert rows.n_unique() == 900  # as an engine hands them over
+    assert larger_work.Simulated(tmp_path / "simulated-900").rows() > 900
 
 
 def test_every_measurement_of_buckets_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -284,7 +284,7 @@ class Chance:
 
         first = np.frombuffer(self.bytes(2 * len(trials)), dtype="<u2")
         drawn = tables.ravel().take((trials << _FIRST) + first)
-        successes = drawn.astype(np.int64)
+        successes: Ints = drawn.astype(np.int64)
         for tie in np.flatnonzero(drawn == _TIE).tolist():
             sums = cumulative[int(trials[tie])]
             successes[tie] = self._place(int(first[tie]), sums)

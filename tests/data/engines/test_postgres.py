@@ -560,7 +560,11 @@ def test_the_steps_of_the_guide_lead_to_a_release(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guide = ROOT / "docs" / "larger-data.md"
-    steps = {language: body for language, _, body in blocks(guide) if language in WALKED}
+    steps: dict[str, str] = {}
+    for language, _, body in blocks(guide):
+        # Those of Spark come later.
+        if language in WALKED:
+            steps.setdefault(language, body)
     assert sorted(steps) == sorted(WALKED)
     server.execute("CREATE DATABASE clinic")
     changing(f"postgresql:///clinic?host={server.folder}&user=shoal", steps["sql"])
