@@ -196,6 +196,35 @@ def test_cells_that_a_spreadsheet_would_run_are_warned_of_and_neutralised() -> N
     )
 
 
+# Parts
+
+
+def test_a_release_is_written_verified_judged_and_compared_in_parts() -> None:
+    recipe = FILED.replace("suppression = 0.5", "suppression = 0.9").replace("k = 2", "k = 1")
+    Path("recipe.toml").write_text(recipe)
+    for arguments, text in (
+        (["--rows-per-file", "2"], recipe),
+        ([], recipe + "rows_per_file = 2\n"),
+    ):
+        Path("recipe.toml").write_text(text)
+        done = run("release", "recipe.toml", "--out", "out", "--force", *arguments)
+        assert done.exit_code == 0, done.output
+        assert f"wrote {Path('out/release-*.csv')} and" in done.stderr
+        assert len(list(Path("out").glob("release-0000?.csv"))) > 1
+        for table in ("out", "out/release-00001.csv"):
+            assert run("verify", "out/certificate.json", table).exit_code == 0
+        assert run("judge", "recipe.toml", "--release", "out").exit_code == 0
+        compared = run("compare", "people.csv", "out/release-*.csv", "--recipe", "recipe.toml")
+        assert compared.exit_code == 0, compared.output
+    Path("out/release-00000.csv").unlink()
+    assert run("verify", "out/certificate.json", "out").exit_code == 1
+    said = refused("release", "recipe.toml", "--out", "new", "--rows-per-file", "0")
+    assert "--rows-per-file 0 is out of range" in said
+    Path("recipe.toml").write_text(recipe + "rows_per_file = 0\n")
+    assert "output.rows_per_file" in refused("release", "recipe.toml", "--out", "new")
+    assert not Path("new").exists()
+
+
 # Streams
 
 SHOAL = [sys.executable, "-c", "from shoal.cli import main; main()"]

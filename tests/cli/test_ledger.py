@@ -12,6 +12,7 @@ import shoal
 import shoal.data.disk
 import shoal.data.files
 import shoal.releases.release
+from shoal.chance import Chance
 from shoal.errors import (
     InfeasibleError,
     Stopped,
@@ -149,8 +150,13 @@ def test_a_release_that_is_stopped_is_told_to_be_spent(
     for error in (KeyboardInterrupt, Stopped):
 
         def stop(
-            self: object, *arguments: object, error: type[BaseException] = error, **options: object
+            self: object,
+            table: object,
+            chance: Chance,
+            error: type[BaseException] = error,
+            **options: object,
         ) -> None:
+            chance.bytes(1)
             raise error("stopped")
 
         monkeypatch.setattr(Optimal, "release", stop)

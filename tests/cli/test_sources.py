@@ -2,7 +2,9 @@
 
 import json
 import re
+import signal
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from hashlib import shake_128
@@ -14,7 +16,8 @@ import polars as pl
 import pytest
 
 from shoal.chance import Chance
-from tests.cli.shell import run
+from shoal.data.engines.interruptible import Interruptible
+from tests.cli.shell import contents, refused, run
 from tests.postgres import Server
 
 PEOPLE = pl.DataFrame(
@@ -53,6 +56,26 @@ values = ["flu", "cold"]
 
 [method]
 {method}
+"""
+
+ONE_COLUMN = """
+[source]
+{source}
+types = {{ age = "integer" }}
+
+[roles]
+age = "quasi"
+
+[hierarchies.age]
+build = "intervals"
+low = 0
+high = 99
+widths = [10]
+
+[method]
+name = "safepub"
+epsilon = 1
+delta = 1e-6
 """
 
 METHODS = {
@@ -205,3 +228,100 @@ def test_all_commands_say_and_write_the_same(
     assert list(here) == list(memory)
     for what, content in memory.items():
         assert here[what] == content, what
+
+
+# Ctrl-C while a database counts
+
+ENDLESS = {
+    sqlite: "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 4000000000) "
+    "SELECT x % 9 AS age FROM n",
+    duckdb: "SELECT (a.range * b.range) % 9 AS age FROM range(100000) a, range(100000) b",
+    postgresql: "SELECT x % 9 AS age FROM generate_series(1, 4000000000) AS n(x)",
+}
+
+
+@pytest.mark.parametrize("place", ENDLESS, ids=lambda place: place.__name__)
+def test_ctrl_c_ends_a_count_and_nothing_is_written_or_spent(
+    place: Callable[..., Kept],
+    desk: Callable[[Callable[..., Kept]], Desk],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept = {**desk(place).kept, "query": ENDLESS[place]}
+    source = "\n".join(f"{key} = {json.dumps(value)}" for key, value in kept.items())
+    Path("endless.toml").write_text(ONE_COLUMN.format(source=source))
+    assert run("ledger", "create", "own.ledger", "--no-witness").exit_code == 0
+    before = contents()
+    own, ask = threading.get_ident(), Interruptible._ask
+    pressed = []
+
+    def press() -> None:
+        pressed.append(signal.SIGINT)
+        signal.pthread_kill(own, signal.SIGINT)
+
+    def asked(engine: Interruptible, question: Callable[[], Any]) -> Any:
+        # What is answered at once is let go on.
+        waiting = threading.Timer(1, press)
+        waiting.start()
+        try:
+            return ask(engine, question)
+        finally:
+            waiting.cancel()
+
+    monkeypatch.setattr(Interruptible, "_ask", asked)
+    result = run("release", "endless.toml", "--out", "out", "--ledger", "own.ledger")
+    assert (result.exit_code, pressed) == (130, [signal.SIGINT]), result.output
+    assert "stopped" in result.stderr
+    assert contents() == before
+
+
+# Options
+
+
+def test_a_draft_says_where_the_table_is(desk: Callable[[Callable[..., Kept]], Desk]) -> None:
+    made = desk(sqlite)
+    drafted = run("recipe", "new", *made.table)
+    assert drafted.exit_code == 0, drafted.output
+    assert '[source]\npath = "people.sqlite"\nquery = "people"\n' in drafted.stdout
+    PEOPLE.write_csv("people.csv")
+    of_file = run("recipe", "new", "people.csv").stdout
+    assert drafted.stdout == of_file.replace(
+        'path = "people.csv"\n', 'path = "people.sqlite"\nquery = "people"\n'
+    )
+
+
+def test_a_population_may_be_another_table_of_the_database(
+    desk: Callable[[Callable[..., Kept]], Desk],
+) -> None:
+    table = desk(sqlite).table
+    options = ["--quasi", "age,sex", "--population", "people.sqlite", "--json"]
+    older = "SELECT * FROM people WHERE age > 60"
+    whole = json.loads(run("assess", *table, *options).stdout)
+    part = json.loads(run("assess", *table, *options, "--population-query", older).stdout)
+    assert whole["outside"] == 0
+    assert part["outside"] > 0
+
+
+def test_a_domain_is_taken_from_a_database(desk: Callable[[Callable[..., Kept]], Desk]) -> None:
+    table = desk(sqlite).table
+    made = run("hierarchy", "make", "suppress", "--table", *table, "--column", "sex")
+    assert made.stdout == "f;*\nm;*\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["assess", "people.sqlite", "--quasi", "age"], "--query"),
+        (["assess", "people.csv", "--query", "people", "--quasi", "age"], "is not a database"),
+        (["preview", "safepub.toml", "--query", "people"], "--query is for a table"),
+        (["hierarchy", "check", "sexes.csv", "--query", "people"], "about --table"),
+        (["views", "check", "views.toml", "--engine", "stream"], "directory of a release"),
+    ],
+)
+def test_an_option_without_a_use_is_refused(
+    command: list[str], said: str, desk: Callable[[Callable[..., Kept]], Desk]
+) -> None:
+    desk(sqlite)
+    PEOPLE.write_csv("people.csv")
+    Path("sexes.csv").write_text("f;*\nm;*\n")
+    Path("views.toml").write_text("")
+    assert said in refused(*command)

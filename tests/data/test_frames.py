@@ -11,8 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import shoal
 from shoal.data import frames
 from shoal.data.kinds import Kind
+from shoal.errors import ColumnError, TooLargeError
 
 MAKERS: dict[str, Callable[[list[Any]], Any]] = {
     "polars": lambda values: pl.DataFrame({"v": values}),
@@ -117,3 +119,36 @@ def test_counted_rows_are_repeated_in_their_order_and_type(maker: str, name: str
     known = [value for value in expected if value is not None]
     assert repeated["v"].drop_nulls().to_list() == known
     assert repeated["v"].is_null().to_list() == [value is None for value in expected]
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("size", [1, 2, 5, 100])
+def test_parts_of_counted_rows_are_the_same_rows(maker: str, size: int) -> None:
+    values = ["a", "b", "c", "d"]
+    for count in ([0, 7, 1, 4], [1, 0, 0, 0], [0, 0, 0, 0], [5, 5, 5, 5]):
+        rows = frames.RowsWithCounts(MAKERS[maker](values), np.array(count))
+        parts = list(rows.parts(size))
+        assert all(part.shape[0] == size for part in parts[:-1])
+        shown = [nw.from_native(part.repeated(), eager_only=True)["v"] for part in parts]
+        assert [text for part in shown for text in part.to_list()] == list(np.repeat(values, count))
+
+
+def test_rows_that_do_not_fit_are_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = frames.RowsWithCounts(pl.DataFrame({"a": ["x"]}), np.array([10**12]))
+    assert rows.shape == (10**12, 1)
+    with pytest.raises(TooLargeError, match="a table of 1,000,000,000,000 single rows"):
+        rows.repeated()
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_counted_rows_are_a_table(maker: str) -> None:
+    rows = frames.RowsWithCounts(MAKERS[maker](["b", "a", "b"]), np.array([2, 5, 1]))
+    people = shoal.table(rows, quasi=["v"])
+    assert people.rows == 8
+    assert people.count(["v"], {}).count.tolist() == [5, 3]
+    [column], count = people.runs(["v"])
+    assert (column.codes.tolist(), count.tolist()) == ([1, 0, 1], [2, 5, 1])
+    with pytest.raises(ColumnError, match="no column 'w'; the table has 'v'"):
+        people.require("w")
+    with pytest.raises(ColumnError, match="needs single records"):
+        people.records(["v"])

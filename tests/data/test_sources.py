@@ -116,9 +116,6 @@ class Listed:
             np.array([rows[row] for row in ordered], dtype=np.int64),
         )
 
-    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
-        pass
-
     def bounded(
         self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
     ) -> Source:

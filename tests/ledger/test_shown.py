@@ -1,8 +1,10 @@
 """A ledger remembers what was shown, and refuses what does not keep γ together with it."""
 
+import base64
 import datetime as dt
 import json
 import random
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -898,3 +900,19 @@ def test_a_private_tree_is_entered_with_its_steps_and_is_no_view(
     assert (done.together, done.shown) == (None, None)
     with pytest.raises(InputError, match="not a view"):
         book_.together(made, table)
+
+
+def test_a_release_is_kept_as_its_different_rows() -> None:
+    table = shoal.table(
+        pl.DataFrame({"sex": ["f"] * 500 + ["m"] * 300, "ill": ["flu"] * 800}),
+        quasi=["sex"],
+        sensitive=["ill"],
+        hierarchies={"sex": suppress(["f", "m"])},
+    )
+    release = shoal.Optimal((KAnonymity(5),)).release(table)
+    text = room.packed(release, table)
+    assert text is not None
+    content = json.loads(zlib.decompress(base64.b85decode(text)))
+    assert content["tables"]["release"] == {"sex": ["f", "m"], "ill": ["flu", "flu"]}
+    again = room.unpacked("again", text, json.loads(release.certificate.to_json()))
+    assert again.release.table.select("sex", "ill").equals(release.table)

@@ -1,8 +1,8 @@
 """`Distant`: a source of rows that are not in memory.
 
 Its engine does one thing at the size of the data: it counts the distinct rows of some columns. They
-are asked for once, for all columns of a release together, and kept. Where the rows of people do not
-fit into memory, they are bounded `in_turn`. Uses `tallies` and `engines`; `tables` uses it.
+are asked for once, for all columns of a release together, and kept. People are bounded
+`in_turn`, since their rows may not fit into memory. Uses `tallies` and `engines`; `tables` uses it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -166,11 +166,15 @@ class Distant:
     def count(self, columns: Sequence[Recoded]) -> Counts:
         return self._tallied([recoded.column.name for recoded in columns]).count(columns)
 
-    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
-        names = _names([unit, *columns])
-        if not self._too_many(names):
-            self._tallied(names)
-        elif not self._is_own_key(unit) or not self.engine.orders(unit.name):
+    def bounded(
+        self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
+    ) -> Tallied:
+        names = [column.name for column in (unit, *columns)]
+        is_held = any(tally.has(names) for tally in self._tallies)
+        if not is_held and self._is_own_key(unit) and self.engine.orders(unit.name):
+            # Faster than a tally, too, since people need no codes.
+            return self._bounded_in_turn(names, columns, rows, chance)
+        if self._too_many(names):
             free_memory.require(
                 self.rows * _bytes(names),
                 f"bounding the people of column {unit.name!r}, whom {self.engine.name} cannot put "
@@ -178,16 +182,11 @@ class Distant:
                 "let the column hold texts or integers, and be read as such, or use a larger "
                 "machine",
             )
-            self._tallied(names)
+        return self._tallied(names).bounded(unit, columns, rows, chance)
 
-    def bounded(
-        self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
+    def _bounded_in_turn(
+        self, names: Sequence[str], columns: Sequence[Reading], rows: int, chance: Chance
     ) -> Tallied:
-        self.prepare(unit, columns)
-        names = _names([unit, *columns])
-        for tally in self._tallies:
-            if tally.has(names):
-                return tally.bounded(unit, columns, rows, chance)
         kept = KeptRows(columns, self.values(columns), self.types)
         seen = 0
         at_once = self._at_once(names)
@@ -304,7 +303,7 @@ class Distant:
     def _asking(self) -> Iterator[None]:
         """What goes wrong in an engine is told without its message, which may have a cell's value.
 
-        Unless people are bounded in turn, nothing has been drawn yet.
+        Nothing has been drawn yet, unless people are bounded in turn and do not fit into memory.
         """
         try:
             yield
@@ -319,10 +318,6 @@ class Distant:
         others = self.files.changed() if self.files is not None else []
         if others:
             raise changed(str(others[0])) from None
-
-
-def _names(columns: Sequence[Reading]) -> list[str]:
-    return [column.name for column in columns]
 
 
 def _bytes(names: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""Bounding people one after the other, where not all of their rows fit into memory.
+"""Bounding people one after the other, whether or not all of their rows fit into memory.
 
 An engine hands over the rows in the order of people. Some are held, drawn, and counted by what is
 released of them, and then the next: what is drawn is the very same as in memory. Uses `bounding`
@@ -6,7 +6,7 @@ and `tallies`; `distant` uses it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from shoal.counts import Codes, Counts, group, smallest
 from shoal.data.bounding import blocks, bounded_rows
 from shoal.data.kinds import Key, Kind
 from shoal.data.sources import Memory, Reading
-from shoal.data.tallies import Tallied
+from shoal.data.tallies import Tallied, TalliedColumn
 from shoal.errors import SourceError
 
 __all__ = ["KeptRows", "drawable", "in_order", "is_known"]
@@ -31,8 +31,6 @@ _TYPES = {
     Kind.DATE: pl.Date(),
 }
 """The types of keys."""
-_AT_ONCE = 1 << 20
-"""Distinct rows that are made into a dataframe at a time."""
 
 
 def is_known(values: pl.Series) -> pl.Series:
@@ -119,18 +117,18 @@ class KeptRows:
     def draw(self, part: pl.DataFrame, rows: int, chance: Chance) -> None:
         """Keep at most `rows` rows of each person in a part: whoever is in it, then the columns.
 
-        KeyError if there is a value that is not one of `keys`.
+        KeyError, before anything is drawn, if there is a value that is not one of `keys`.
         """
         people = part.to_series(0).rle_id().to_numpy()
         coded = self._read(part).columns(self.columns)
+        places = []
+        for column, place_of in zip(coded, self._place_of, strict=True):
+            own = [place_of[key] for key in column.keys]
+            places.append(np.array(own, dtype=smallest(len(place_of))))
         once = np.ones(part.height, dtype=np.int64)
         kept = bounded_rows(people, [column.codes for column in coded], once, rows, chance)
         left = np.flatnonzero(kept)
-        codes = []
-        for column, place_of in zip(coded, self._place_of, strict=True):
-            kind = smallest(len(place_of))
-            places = np.array([place_of[key] for key in column.keys], dtype=kind)
-            codes.append(places[column.codes[left]])
+        codes = [own[column.codes[left]] for own, column in zip(places, coded, strict=True)]
         self._counts.append(self._grouped(codes, kept[left]))
         # Added up when they have become twice as many, so that adding stays in proportion.
         if sum(counts.distinct for counts in self._counts[1:]) > self._counts[0].distinct:
@@ -149,11 +147,11 @@ class KeptRows:
     def tally(self) -> Tallied:
         """The rows as a source."""
         total = self._sum()
-        own = {column.name: _TYPES[column.kind] for column in self.columns}
-        tally = Tallied.gather(
-            Memory.of(pl.DataFrame(schema=own)), list(own), self._parts(total, own)
-        )
-        return replace(tally, types=self.types)
+        held = {}
+        for column, keys, codes in zip(self.columns, self.keys, total.codes, strict=True):
+            values = pl.Series(column.name, keys, _TYPES[column.kind])
+            held[column.name] = TalliedColumn.of(values, codes)
+        return Tallied(held, total.count, self.types)
 
     def _sum(self) -> Counts:
         codes = [
@@ -165,15 +163,3 @@ class KeptRows:
     def _grouped(self, codes: Sequence[Codes], count: Ints) -> Counts:
         names = [column.name for column in self.columns]
         return group(names, codes, [len(keys) for keys in self.keys], count)
-
-    def _parts(self, total: Counts, types: dict[str, pl.DataType]) -> Iterator[pl.DataFrame]:
-        every = [
-            pl.Series(name, keys, dtype)
-            for (name, dtype), keys in zip(types.items(), self.keys, strict=True)
-        ]
-        for start in range(0, total.distinct, _AT_ONCE):
-            some = slice(start, start + _AT_ONCE)
-            columns = [
-                values.gather(codes[some]) for values, codes in zip(every, total.codes, strict=True)
-            ]
-            yield pl.DataFrame([*columns, pl.Series("count", total.count[some])])

@@ -144,16 +144,13 @@ class Source(Protocol):
         """The distinct rows of some columns, and how often each occurs."""
         ...
 
-    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
-        """Do what can fail before `bounded` draws anything."""
-        ...
-
     def bounded(
         self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
     ) -> "Source":
         """The source with at most `rows` rows of each person, for questions about `columns`.
 
-        They are chosen uniformly, and independently between people: see `bounded_rows`.
+        They are chosen uniformly, and independently between people: see `bounded_rows`. What can
+        be refused is refused before anything is drawn.
         """
         ...
 
@@ -315,9 +312,6 @@ class Memory:
         names = [recoded.column.name for recoded in columns]
         cards = [recoded.card for recoded in columns]
         return group(names, self.recoded(columns), cards)
-
-    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
-        pass  # the rows are here
 
     def bounded(
         self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance

@@ -300,27 +300,18 @@ class Table:
                 recoded.append(self._recoded(name, levels.get(name)))
         return self.source.count(recoded)
 
-    def prepare(self, unit: str) -> None:
-        """Do what can fail before `bounded` draws anything."""
-        self.require_people(unit)
-        self.source.prepare(self._reading(unit), self._used)
-
     def bounded(self, unit: str, rows: int, chance: Chance) -> "Table":
         """The table with at most `rows` rows of each person, drawn uniformly and independently.
 
         Its columns keep their types, whatever the rows drawn would suggest.
         """
         self.require_people(unit)
-        source = self.source.bounded(self._reading(unit), self._used, rows, chance)
+        columns = [self._reading(name) for name in self.released if name in self.roles]
+        source = self.source.bounded(self._reading(unit), columns, rows, chance)
         if source is self.source:
             return self
         types = {name: self.kind(name) for name in self.names}
         return replace(self, source=source, types=types)
-
-    @property
-    def _used(self) -> list[Reading]:
-        """The columns that methods look at."""
-        return [self._reading(name) for name in self.released if name in self.roles]
 
     def write_back(
         self,
@@ -411,7 +402,7 @@ class Table:
                 "read the table, or a part of it, from a file",
             )
         if frame is None:
-            frame = self.write_back(names, {})
+            frame = RowsWithCounts.of(self.write_back(names, {})).repeated()
         return Table(
             Memory.of(frame),
             {name: role for name, role in self.roles.items() if name in kinds},

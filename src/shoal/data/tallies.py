@@ -179,9 +179,6 @@ class Tallied:
         codes = (self._recoded(recoded) for recoded in columns)
         return group(names, codes, cards, self.count_of_each)
 
-    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
-        pass  # the rows are here
-
     def bounded(
         self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
     ) -> "Tallied":

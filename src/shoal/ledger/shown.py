@@ -22,6 +22,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.counts import smallest
+from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Role, Table
@@ -129,14 +130,16 @@ def packed(release: Release, table: Table) -> str | None:
     for column in certificate.columns:
         if column["role"] != Role.INSENSITIVE.value or Role.INSENSITIVE in known:
             kept.add(str(column["name"]))
-    tables = {"release": release.table, **release.further}
+    tables = {"release": release.rows, **release.further}
+    rows = {name: RowsWithCounts.of(frame) for name, frame in tables.items()}
     trees = {
         name: _tree_dict(tree)
         for name, tree in table.hierarchies.items()
         if name in kept and name not in table.sensitive
     }
     content = {
-        "tables": {name: _texts(frame, kept) for name, frame in tables.items()},
+        "tables": {name: _texts(each.frame, kept) for name, each in rows.items()},
+        "counts": {name: each.count.tolist() for name, each in rows.items()},
         "hierarchies": trees,
     }
     text = json.dumps(content, sort_keys=True)
@@ -148,10 +151,14 @@ def unpacked(name: str, text: str, certificate: Mapping[str, Any], number: int =
     import polars as pl
 
     content = json.loads(zlib.decompress(base64.b85decode(text)))
-    frames = {
-        called: pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
-        for called, columns in content["tables"].items()
-    }
+    # Earlier versions repeated the rows.
+    counts = content.get("counts", {})
+    frames: dict[str, Any] = {}
+    for called, columns in content["tables"].items():
+        frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+        frames[called] = frame
+        if any(often != 1 for often in counts.get(called, ())):
+            frames[called] = RowsWithCounts(frame, np.array(counts[called], dtype=np.int64))
     parts = dict(certificate)
     for outer in ("certificate", "seal"):
         parts.pop(outer, None)

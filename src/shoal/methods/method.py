@@ -315,9 +315,6 @@ def require_people(method: Any, table: Table) -> None:
     unit = getattr(method, "person", None) or getattr(method, "unit", None)
     choice = getattr(method, "choice", None)
     require_unit(table, None if unit == ROW else unit, [choice] if choice else [])
-    bounded_by = getattr(method, "unit", None)
-    if bounded_by not in (None, ROW):
-        table.prepare(bounded_by)
 
 
 def people_of(method: Any, table: Table, chance: Chance) -> Table:

@@ -240,9 +240,6 @@ class CountedRows:
         cards = [column.card for column in columns]
         return group(names, codes, cards, self.counted.count)
 
-    def prepare(self, unit: Reading, columns: Sequence[Reading]) -> None:
-        raise InternalError("the rows of a made-up table are nobody's")
-
     def bounded(
         self, unit: Reading, columns: Sequence[Reading], rows: int, chance: Chance
     ) -> "CountedRows":

@@ -92,7 +92,7 @@ def test_a_full_disk_is_told_and_nothing_is_spent(clinic: Path, tmp_path: Path) 
     ledger = shoal.Ledger.create(tmp_path / "own.ledger", epsilon=2, delta="1/2")
     given = visits(clinic)
     settings(given, "memory_limit = '16MB'", "threads = 1", "max_temp_directory_size = '100KB'")
-    with pytest.raises(SourceError, match="sets aside on the disk is more than it may") as caught:
+    with pytest.raises(SourceError, match="no room for what it sets aside") as caught:
         ledger.release(shoal.SafePub("1/2", "1/8"), given, tmp_path / "out")
     assert "spent" not in str(caught.value)
     assert not ledger.account().reserved

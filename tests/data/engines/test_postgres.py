@@ -16,7 +16,9 @@ import shoal
 from shoal.cli.app import app
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, ParameterError, SourceError
+from tests.conftest import ROOT
 from tests.postgres import Server
+from tests.project.test_docs import blocks, commands, run_command
 
 pytest.importorskip("adbc_driver_postgresql", reason="its Arrow driver is not installed")
 
@@ -200,7 +202,7 @@ def test_limits_of_the_server_are_told(url: str, ledger: shoal.Ledger) -> None:
     assert "an earlier question failed" in refused(ledger, given)
     many = "SELECT n AS row, 1 AS age, md5(n::text) AS illness FROM generate_series(1, 30000) AS n"
     small = limited(url, "temp_file_limit%3D100kB", "work_mem%3D64kB")
-    assert "sets aside on the disk is more than it may" in refused(ledger, visits(small, many))
+    assert "no room for what it sets aside" in refused(ledger, visits(small, many))
 
 
 # Connecting
@@ -549,3 +551,35 @@ def test_other_types_are_refused_by_the_name_of_the_column(
     # Other columns can be used.
     assert "'value', 'row'" in given.source.describe()
     assert values_of(typed, kind, [value], released="row").keys("row") == (1,)
+
+
+# The guide
+
+
+def test_the_steps_of_the_guide_lead_to_a_release(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guide = ROOT / "docs" / "larger-data.md"
+    steps: dict[str, str] = {}
+    for language, _, body in blocks(guide):
+        # Those of Spark come later.
+        if language in WALKED:
+            steps.setdefault(language, body)
+    assert sorted(steps) == sorted(WALKED)
+    server.execute("CREATE DATABASE clinic")
+    changing(f"postgresql:///clinic?host={server.folder}&user=shoal", steps["sql"])
+    there = "postgresql://db.example.org/clinic?"
+    assert there in steps["toml"]
+    here = f"postgresql:///clinic?host={server.folder}&"
+    (tmp_path / "visits.toml").write_text(steps["toml"].replace(there, here))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PGPASSWORD", "a secret")
+    ran = 0
+    for command, output in commands(steps["bash"]):
+        if command.startswith("shoal "):
+            run_command(command, output, tmp_path, alone=False)
+            ran += 1
+    assert ran == 3
+
+
+WALKED = ("sql", "toml", "bash")

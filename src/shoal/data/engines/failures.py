@@ -11,7 +11,6 @@ from shoal.errors import SourceError
 __all__ = ["failure"]
 
 _REACH = "see whether it can be reached and read, and open it anew"
-_ROOM = "make room on the disk, or count fewer columns"
 
 
 class _Cause(NamedTuple):
@@ -79,11 +78,15 @@ _CAUSES = (
         ),
     ),
     _Cause(
-        "what it sets aside on the disk is more than it may",
-        ("temporary file size exceeds", "max_temp_directory_size"),
-        "raise that limit, or count fewer columns",
+        "the disk has no room for what it sets aside, or a limit on that was reached",
+        (
+            "no space left on device",
+            "disk is full",
+            "temporary file size exceeds",
+            "max_temp_directory_size",
+        ),
+        "make room there, or raise the limit, or count fewer columns",
     ),
-    _Cause("the disk is full", ("no space left on device", "disk is full"), _ROOM),
     _Cause(
         "its memory is full",
         ("could not allocate", "failed to allocate", "out of memory"),

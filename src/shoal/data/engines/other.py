@@ -1,8 +1,9 @@
 """Rows in whatever else narwhals takes as a lazy frame, such as Ibis tables of a warehouse.
 
-Uses narwhals; `distant` uses it.
+Uses narwhals, and `sql` where Arrow is handed over; `distant` uses it.
 """
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,9 +12,16 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from shoal.errors import InternalError
+from shoal.data.engines.sql import arrow_parts
+from shoal.errors import ColumnError, InternalError, listed
 
 __all__ = ["OtherLazy"]
+
+_BATCH = 1 << 18
+"""Rows that are handed over at a time."""
+
+_DIFFERENT = (("a", "A"), ("e", "é"), ("é", "e\u0301"), ("s", "s "), ("ss", "ß"))
+"""Texts that only a collation holds for equal: by case, accents, code points, spaces or letters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +38,16 @@ class OtherLazy:
         return pl.DataFrame(schema=dict(zip(self._names, types, strict=True)))
 
     def tally(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+        self._require_exact(names)
         places = [self._place(name) for name in names]
         grouped = self._by_place.group_by(*places).agg(nw.len().alias("amount"))
-        yield _collected(grouped.select(*places, "amount"))
+        chosen = grouped.select(*places, "amount")
+        native = nw.to_native(chosen)
+        # Ibis hands over what a warehouse gives as it comes, others all at once.
+        if hasattr(native, "to_pyarrow_batches"):
+            yield from arrow_parts(_batches(native.to_pyarrow_batches(chunk_size=_BATCH)), names)
+        else:
+            yield _collected(chosen)
 
     def orders(self, name: str) -> bool:
         return False  # nobody knows by what collation, and whether in parts
@@ -44,6 +59,7 @@ class OtherLazy:
         return int(_collected(self._by_place.select(nw.len())).item())
 
     def distinct(self, name: str) -> int:
+        self._require_exact([name])
         values = self._by_place.select(nw.col(self._place(name)).n_unique())
         return int(_collected(values).item())
 
@@ -63,9 +79,62 @@ class OtherLazy:
         lazy: nw.LazyFrame[Any] = nw.from_native(self.frame)
         return lazy.rename({name: self._place(name) for name in self._names})
 
+    def _require_exact(self, names: Sequence[str]) -> None:
+        """ColumnError if a collation holds different texts of a column for equal."""
+        texts = [name for name in names if self.types.schema[name] == pl.String]
+        merged = [name for name in texts if self._merges(name)]
+        if merged:
+            raise ColumnError(
+                f"by its collation, different texts of {listed(merged)} are equal",
+                "give a query in which it compares them byte by byte",
+            )
+        if texts and _backend(self.frame) == "sqlite":
+            # Where what follows from a column has no collation, so that it is not found out.
+            raise ColumnError(
+                f"by Ibis, nothing is known about the collation of {listed(texts)} in SQLite",
+                "read the file with shoal.read",
+            )
+
+    def _merges(self, name: str) -> bool:
+        """Whether the collation of a column holds different texts for equal.
+
+        Of one text, whichever it is, with letters after it: what is made of a column has its
+        collation.
+        """
+        column = nw.col(self._place(name))
+        equal = [
+            (_followed(column, one) == _followed(column, other)).alias(f"pair{place}")
+            for place, (one, other) in enumerate(_DIFFERENT)
+        ]
+        some = self._by_place.filter(~column.is_null()).head(1)
+        return any(map(any, _collected(some.select(*equal)).rows()))
+
     def _place(self, name: str) -> str:
         return f"column{self._names.index(name)}"
 
 
 def _collected(lazy: "nw.LazyFrame[Any]") -> pl.DataFrame:
     return lazy.collect("polars").to_polars()
+
+
+def _batches(reader: Any) -> Iterator[Any]:
+    """The batches of a reader of Ibis, without warnings about what it calls itself."""
+    while True:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            batch = next(reader, None)
+        if batch is None:
+            return
+        yield batch
+
+
+def _followed(column: nw.Expr, letters: str) -> nw.Expr:
+    return nw.concat_str(column, nw.lit(letters))
+
+
+def _backend(frame: Any) -> str | None:
+    """What is behind a table of Ibis; None for all other frames."""
+    if not hasattr(frame, "get_backend"):
+        return None
+    name: str = frame.get_backend().name
+    return name

@@ -194,17 +194,14 @@ class Spark:
         return pl.DataFrame(schema=dict(zip(self.frame.columns, types, strict=True)))
 
     def tally(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
-        grouped = self.grouped(names)
-        with _small_parts(grouped.sparkSession):
-            yield from arrow_parts(_arrow(grouped), names)
+        yield from _parts(self.grouped(names), names)
 
     def orders(self, name: str) -> bool:
         return True
 
     def in_order(self, names: Sequence[str], at_once: int) -> Iterator[pl.DataFrame]:
         places = [self._place(name) for name in names]
-        rows = self._by_place.select(*places).orderBy(places[0])
-        yield from arrow_parts(rows.toArrow().to_batches())
+        yield from _parts(self._by_place.select(*places).orderBy(places[0]), names)
 
     def grouped(self, names: Sequence[str]) -> Any:
         """The Spark DataFrame of distinct rows, whose plan can be looked at."""
@@ -251,6 +248,13 @@ def _type(dtype: Any) -> pl.DataType:
     return _TYPES.get(dtype.typeName(), _WITHOUT_ORDER)
 
 
+def _parts(frame: Any, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """The rows of a Spark DataFrame, in their order, of which few are in memory at a time."""
+    is_remote = type(frame).__module__.startswith("pyspark.sql.connect")
+    with _small_parts(frame.sparkSession):
+        yield from arrow_parts(_streamed(frame) if is_remote else _fetched(frame), names)
+
+
 @contextmanager
 def _small_parts(session: Any) -> Iterator[None]:
     """Within the block, a session makes small parts; then its settings are as they were."""
@@ -264,15 +268,8 @@ def _small_parts(session: Any) -> Iterator[None]:
             session.conf.set(name, value)
 
 
-def _arrow(frame: Any) -> Iterator[Any]:
-    """The rows of a Spark DataFrame as Arrow batches, of which few are in memory at a time."""
-    if type(frame).__module__.startswith("pyspark.sql.connect"):
-        return _streamed(frame)
-    return _fetched(frame)
-
-
 def _streamed(frame: Any) -> Iterator[Any]:
-    """The same by Spark Connect, whose `toLocalIterator` has these tables, and makes them rows."""
+    """Arrow batches by Spark Connect: what its `toLocalIterator` makes rows of."""
     client = frame.sparkSession.client
     plan = frame._plan
     for part in client.to_table_as_iterator(plan.to_proto(client), plan.observations):
@@ -281,10 +278,9 @@ def _streamed(frame: Any) -> Iterator[Any]:
 
 
 def _fetched(frame: Any) -> Iterator[Any]:
-    """The same from the JVM: what `toArrow` does for all partitions at once, for some at a time.
+    """Arrow batches from the JVM: `toArrow` fetches all partitions at once, this some at a time.
 
-    They are the partitions that the group-by has left on the disks of the cluster, so that it is
-    run once.
+    They are what a group-by has left on the disks of the cluster, so that it is run once.
     """
     import pyarrow as pa
     from pyspark.serializers import NoOpSerializer
