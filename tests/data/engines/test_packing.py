@@ -112,8 +112,10 @@ def test_a_wrong_guess_costs_a_second_query_and_no_row(monkeypatch: pytest.Monke
 
 def test_eight_columns_of_a_register_fit_one_key() -> None:
     sizes = (100, 26, 10, 4, 38, 4, 2, 112)
-    columns = {str(j): [f"{j} {i % size}" for i in range(500)] for j, size in enumerate(sizes)}
-    each_its_own = {name: pl.Categorical(pl.Categories.random()) for name in columns}
-    [key] = Packing.guessed(pl.DataFrame(columns).cast(each_its_own)).keys
+    columns = []
+    for j, size in enumerate(sizes):
+        texts = pl.Series(str(j), [f"{i % size}" for i in range(500)])
+        columns.append(texts.cast(pl.Categorical(pl.Categories.random())))
+    [key] = Packing.guessed(pl.DataFrame(columns)).keys
     assert len(key) == len(sizes)
     assert sum(digit.bits for digit in key) <= 64
