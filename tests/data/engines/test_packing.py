@@ -113,9 +113,8 @@ def test_a_wrong_guess_costs_a_second_query_and_no_row(monkeypatch: pytest.Monke
 def test_eight_columns_of_a_register_fit_one_key() -> None:
     sizes = (100, 26, 10, 4, 38, 4, 2, 112)
     columns = []
-    for place, size in enumerate(sizes):
-        # Each has a table of texts of its own, as in `Streamed`.
-        texts = pl.Series(str(place), [f"{number % size}" for number in range(500)])
+    for j, size in enumerate(sizes):
+        texts = pl.Series(str(j), [f"{i % size}" for i in range(500)])
         columns.append(texts.cast(pl.Categorical(pl.Categories.random())))
     [key] = Packing.guessed(pl.DataFrame(columns)).keys
     assert len(key) == len(sizes)

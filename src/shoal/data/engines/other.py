@@ -92,7 +92,7 @@ class OtherLazy:
             # Where what follows from a column has no collation, so that it is not found out.
             raise ColumnError(
                 f"by Ibis, nothing is known about the collation of {listed(texts)} in SQLite",
-                "read the file with shoal.read",
+                "read the file by its path",
             )
 
     def _merges(self, name: str) -> bool:
