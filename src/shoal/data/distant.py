@@ -43,7 +43,7 @@ __all__ = ["Distant"]
 
 _ROW = 80
 _VALUE = 16
-"""Bytes of memory that a row takes, and each value in it: measured, docs/larger-data.md."""
+"""Bytes of memory that a row takes, and each value in it: measured, docs/benchmarks.md."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,7 +299,7 @@ class Distant:
     def _asking(self) -> Iterator[None]:
         """What goes wrong in an engine is told without its message, which may have a cell's value.
 
-        Nothing has been drawn yet, unless people are bounded in turn and do not fit into memory.
+        Nothing has been drawn yet, unless people are bounded in turn.
         """
         try:
             yield
