@@ -1,6 +1,6 @@
 """Rows that Polars reads in streams: lazy frames, and files larger than memory.
 
-Uses Polars' streaming engine and `packing`; `distant` uses it.
+Uses Polars' streaming engine, `packing` and `failures`; `distant` and `files` use it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -82,7 +82,8 @@ class Streamed:
         They come in the order of the values.
         """
         some, rows = self._some(column)
-        parts = -(-rows // at_once)
+        # Without a value, nothing can be put in order.
+        parts = -(-rows // at_once) if len(some) else 1
         places = [len(some) * part // parts for part in range(1, parts)]
         above = pl.lit(True)
         for cut in some.gather(places).unique(maintain_order=True):
@@ -92,11 +93,12 @@ class Streamed:
 
     def _some(self, column: pl.Expr) -> tuple[pl.Series, int]:
         """Some values of a column in order, evenly from its rows, and the number of rows."""
-        parts = [self.lazy.select(column).head(0).collect().to_series()]
+        # Under another name, since series read theirs as patterns, too.
+        lazy = self.lazy.select(column.alias("0"))
+        parts = [lazy.head(0).collect().to_series()]
         rows = 0
         every = 1
-        values = self.lazy.select(column).collect_batches(engine="streaming", maintain_order=False)
-        for batch in values:
+        for batch in lazy.collect_batches(engine="streaming", maintain_order=False):
             rows += batch.height
             parts.append(batch.to_series().gather_every(every))
             if sum(map(len, parts)) > _SAMPLED:
