@@ -238,9 +238,10 @@ def new(
     """
     from shoal.audit import Audit
     from shoal.audit.overview import first_query, overview
+    from shoal.data.disk import is_address
 
     secrets = secret.secrets()
-    if store is None and "://" in file:
+    if store is None and is_address(file):
         raise ParameterError("an audit of a database is not kept beside it", "give `store` a place")
     table = replace(reading.table(file), rows_are_people=people.rows_are_people)
     audit = Audit.new(

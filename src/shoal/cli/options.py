@@ -562,7 +562,9 @@ def shown(place: str) -> str:
     >>> shown("data/people.csv"), shown("postgresql://ann@host/clinic")
     ('people.csv', 'the database')
     """
-    return "the database" if "://" in place else Path(place).name
+    from shoal.data.disk import is_address
+
+    return "the database" if is_address(place) else Path(place).name
 
 
 def share(text: str, option: str) -> Fraction:

@@ -1,6 +1,7 @@
 """Tables of databases: PostgreSQL by a URL, SQLite and DuckDB by a file.
 
-Nothing is ever written to a database. Uses `engines` and `distant`; `files` uses it.
+Nothing is ever written to a database. Uses `engines` and `distant`; `files` and the doors use
+it.
 """
 
 from collections.abc import Sequence

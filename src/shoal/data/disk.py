@@ -35,6 +35,7 @@ __all__ = [
     "encodings",
     "finite",
     "guarding",
+    "is_address",
     "misread",
     "mixed",
     "place_of",
@@ -75,6 +76,15 @@ _HERE = -100
 _CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM}
 
 Place = str | os.PathLike[str]
+
+
+def is_address(place: Place) -> bool:
+    """Whether a place is not a path: the URL of a database, or of something on a cluster.
+
+    >>> is_address("postgresql://host/clinic"), is_address("clinic.csv")
+    (True, False)
+    """
+    return "://" in os.fspath(place)
 
 
 # Texts

@@ -1,8 +1,9 @@
 """`Distant`: a source of rows that are not in memory.
 
 Its engine does one thing at the size of the data: it counts the distinct rows of some columns. They
-are asked for once, for all columns of a release together, and kept. People are bounded
-`in_turn`, since their rows may not fit into memory. Uses `tallies` and `engines`; `tables` uses it.
+are asked for once, for all columns of a release together, and kept. People are bounded `in_turn`,
+since their rows may not fit into memory. Uses `tallies`, `in_turn` and `engines`; `tables`, `files`
+and `databases` use it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -297,7 +298,7 @@ class Distant:
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
-        """What goes wrong in an engine is told without its message, which may have a cell's value.
+        """What goes wrong in an engine is said without its message, which may have a cell's value.
 
         Nothing has been drawn yet, unless people are bounded in turn.
         """

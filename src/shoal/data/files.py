@@ -1,7 +1,7 @@
 """Reading and writing tables: CSV, Parquet and Arrow files, one or many; reading from databases.
 
-Uses `tables`, `csv_files`, `parquet`, `spreadsheets`, `databases` and `disk`; the doors and
-`release` use it. An empty text is a missing value, quoted or not.
+Uses `tables`, `csv_files`, `parquet`, `spreadsheets`, `databases`, `distant`, `engines` and `disk`;
+the doors and `release` use it. An empty text is a missing value, quoted or not.
 """
 
 import mmap

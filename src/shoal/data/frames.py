@@ -1,7 +1,8 @@
 """What differs between Polars, pandas and Arrow dataframes: coding a column, and making one.
 
-Uses `kinds` and `free_memory`; `sources` uses it. There is one Protocol and one class per library,
-each loaded where it is used. All of them give the same answers for the same data.
+Uses `kinds` and `free_memory`; `sources` and whatever reads or writes tables use it. There is one
+Protocol and one class per library, each loaded where it is used. All of them give the same answers
+for the same data.
 """
 
 import datetime as dt

@@ -1,7 +1,7 @@
 """Names of columns: whether they can be told apart, and whether they are names at all.
 
-Uses `kinds`. `tables`, `sources` and `files` use it. Messages give the places of columns and not
-their names, since a line that is taken for names may be a record.
+Uses `kinds`. `tables`, `sources`, `csv_files` and `databases` use it. Messages give the places of
+columns and not their names, since a line that is taken for names may be a record.
 """
 
 import re

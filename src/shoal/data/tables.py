@@ -2,7 +2,8 @@
 
 Methods and measures ask a table for counts, never for rows. An empty text is a missing value, in
 files and in dataframes alike; so are null and NaN. The policy for missing values is "category"
-(missing is one more value) or "refuse". Uses `sources`, `schema` and `hierarchy`.
+(missing is one more value) or "refuse". Uses `sources`, `schema` and `hierarchy`, and `distant`
+and `tallies` for rows that are not in memory.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -2,8 +2,8 @@
 
 To every question about some columns, their distinct rows with the number of times each occurs are
 as good as the rows themselves. They are held as codes, of a byte or two where values are few, and
-are coded part by part as they come. Uses `sources` and `free_memory`; `distant` and `tables` use
-it.
+are coded part by part as they come. Uses `sources`, `bounding` and `free_memory`; `distant`,
+`in_turn` and `tables` use it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from shoal import __version__
 from shoal.data import toml
-from shoal.data.disk import Place
+from shoal.data.disk import Place, is_address
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
 from shoal.errors import FileError
@@ -94,7 +94,7 @@ def draft(
     kinds = {name: _type(table, name) for name in table.names}
     guesses = {name: _role(table, name, kinds[name]) for name in table.names}
     place = os.fspath(path)
-    if "://" not in place:
+    if not is_address(place):
         place = Path(os.path.relpath(place, folder)).as_posix()
     source = {"path": place, **reading}
     lines = [

@@ -97,13 +97,13 @@ class Recipe:
 
     @property
     def source(self) -> Path:
-        """The file that is read."""
+        """The file that is read. It means nothing if the recipe has an address there."""
         return self.path.parent / self.content.source.path
 
     def reads(self, place: str | os.PathLike[str]) -> bool:
         """Whether a file, a folder or a database is the one that is read."""
         own = self.content.source.path
-        if "://" in own:
+        if disk.is_address(own):
             return os.fspath(place) == own
         return os.path.realpath(place) == os.path.realpath(self.source)
 
@@ -227,7 +227,7 @@ class Recipe:
             own = {"engine": source.engine, "query": source.query, "master": source.master}
         return read(
             # A URL would not survive as a path.
-            source.path if own and "://" in source.path else path,
+            source.path if own and disk.is_address(source.path) else path,
             **own,
             separator=source.separator,
             quote=source.quote,

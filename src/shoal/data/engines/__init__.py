@@ -1,7 +1,8 @@
 """What counts the rows of a table where they are: one module for each kind of engine.
 
-An engine groups the rows by some columns and hands over the distinct ones. It draws nothing, and it
-is told nothing but the names of columns. Uses `errors`; `distant` uses it.
+An engine groups the rows by some columns and hands over the distinct ones, or it hands over all
+rows in order. It draws nothing, and it is given nothing but the names of columns. Uses `errors`;
+`distant`, `databases` and `files` use it. Here are the names that recipes and doors need.
 """
 
 from typing import Literal

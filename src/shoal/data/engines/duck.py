@@ -139,7 +139,7 @@ class Duck:
 
     @contextmanager
     def _converting(self, names: Sequence[str]) -> Iterator[None]:
-        """An integer that is too large is told by the names of the columns that it may be in."""
+        """The error for an integer that is too large names the columns that it may be in."""
         import duckdb
 
         huge = [name for name in names if str(self._kinds[name]) in _HUGE]

@@ -1,7 +1,8 @@
 """An engine that Ctrl-C reaches while it counts.
 
 Drivers wait for their database where Python sees no signal, or make an error of their own of it. So
-they wait in a thread, and whoever asked can stop them. `databases` uses it.
+they wait in a thread, and whoever asked can stop them. `databases` and `sql`
+use it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +23,7 @@ Answer = TypeVar("Answer")
 _LOOK = 0.1
 """Seconds until a signal is seen."""
 _TRIES, _PATIENCE = 40, 0.25
-"""How often an engine is told to stop, and seconds between: it may not have begun at first."""
+"""How often an engine is asked to stop, and seconds between: it may not have begun at first."""
 
 
 class Cancellable(Engine, Protocol):

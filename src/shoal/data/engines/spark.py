@@ -1,7 +1,8 @@
 """Rows in Spark: a DataFrame of the caller's, or files and tables that a session reads.
 
 The cluster groups the rows, once, and the driver gets the distinct ones in parts. A session may be
-classic or one of Spark Connect. Uses PySpark and `sql`; `distant` and `files` use it.
+classic or one of Spark Connect. Uses PySpark, `sql` and `csv_files`; `distant` and
+`files` use it.
 """
 
 import warnings
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 import polars as pl
 
 from shoal.data.csv_files import CsvOptions
+from shoal.data.disk import is_address
 from shoal.data.engines import CATALOGUE, CONNECT
 from shoal.data.engines.sql import arrow_parts, rows_of
 from shoal.errors import ParameterError, SourceError
@@ -169,7 +171,7 @@ def _opening(what: str) -> Iterator[None]:
 
 def _is_csv(path: str) -> bool:
     ends = (".csv", ".tsv", ".txt")
-    if "://" in path:
+    if is_address(path):
         return path.lower().endswith(ends)
     here = Path(path)
     if here.is_dir():

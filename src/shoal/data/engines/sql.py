@@ -1,6 +1,7 @@
 """Counting in SQL, as all databases understand it, and the answers as Polars dataframes.
 
-Uses pyarrow where a database hands over Arrow; `duck`, `postgres` and `sqlite` use it.
+Uses `interruptible`, and pyarrow where Arrow is handed over; `databases` and all engines but
+`streaming` use it.
 """
 
 import datetime as dt

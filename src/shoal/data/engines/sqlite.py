@@ -1,7 +1,8 @@
 """Rows in an SQLite file, by the standard library.
 
 A column of SQLite may hold values of any type, whatever it was declared as; drivers that hand over
-Arrow decide by the first rows. Here all rows are looked at. Uses `sql`; `databases` uses it.
+Arrow decide by the first rows. Here all rows are looked at. Uses `sql` and `kinds`; `databases`
+uses it.
 """
 
 import sqlite3
