@@ -9,7 +9,7 @@ import pytest
 from shoal.data.engines import streaming
 from shoal.data.engines.streaming import Streamed
 
-PEOPLE = {
+PEOPLE: dict[str, list[Any]] = {
     "texts": ["b", None, "a", "é", "b", "", "z", "Z", "b", None],
     "numbers": [3, None, -1, 2**62, 3, 0, 7, -(2**62), 3, None],
     "all alike": [5] * 10,
