@@ -106,9 +106,10 @@ def test_a_part_that_is_missing_changed_added_or_swapped_fails(form: str, tmp_pa
 
 def test_parts_in_another_order_are_found_though_their_digests_are_sealed(tmp_path: Path) -> None:
     paper, parts = in_parts(tmp_path)
-    contents = [part.read_bytes() for part in parts]
-    assert len(set(contents)) > 2
-    for part, content in zip(parts, reversed(contents), strict=True):
+    full = parts[:-1]
+    contents = [part.read_bytes() for part in full]
+    assert len(set(contents)) > 1
+    for part, content in zip(full, reversed(contents), strict=True):
         part.write_bytes(content)
     sealed(paper, sha256=digests(parts))
     assert "not in the order" in shoal.verify(paper, tmp_path)[0]
