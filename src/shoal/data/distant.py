@@ -201,8 +201,8 @@ class Distant:
         for part in drawable(self._in_order(names), rows, at_once, changed(self.engine.name)):
             try:
                 kept.draw(part, rows, chance)
-            except KeyError:
-                # A value that was not there before.
+            except (KeyError, pl.exceptions.PolarsError):
+                # A value that was not there before, or of another type, which Polars would show.
                 raise changed(self.engine.name) from None
             seen += part.height
         if seen != self.rows:
