@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.chance import Seeded
+from shoal.chance import Chance, Seeded
 from shoal.cli.app import app
 from shoal.data.distant import Distant
 from shoal.data.engines.streaming import Streamed
@@ -394,3 +394,17 @@ def test_values_that_change_their_type_while_people_are_drawn_are_not_shown() ->
     with pytest.raises(ShoalError) as raised:
         source.bounded(Reading("name", Kind.TEXT), [age], 1, Seeded(1))
     assert SECRET not in str(raised.value)
+
+
+def test_a_chance_with_draws_of_its_own_is_drawn_from_and_entered_first(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "l", witness=False)
+    entered = []
+
+    class Own(Chance):
+        def number(self) -> str:
+            entered.append([entry.what for entry in ledger.entries()])
+            return "0" * 32
+
+    made = ledger.release(shoal.Optimal(["2-anonymity"]), people(200), chance=Own())
+    assert made.certificate.number == "0" * 32
+    assert entered == [["created", "reserved"]]
