@@ -17,9 +17,14 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
+from shoal.chance import Chance, Seeded
 from shoal.cli.app import app
+from shoal.data.distant import Distant
+from shoal.data.engines.streaming import Streamed
 from shoal.data.frames import CodedRows
 from shoal.data.hierarchy import derive, mask
+from shoal.data.kinds import Kind
+from shoal.data.sources import Reading
 from shoal.errors import ColumnError, FileError, HierarchyError, RecipeError, ShoalError, Stopped
 from shoal.ledger import Ledger
 from shoal.ledger.book import LEDGER
@@ -305,9 +310,10 @@ def test_parts_of_several_tables_are_as_they_are_written(tmp_path: Path) -> None
 )
 @pytest.mark.parametrize("query", [None, "people"])
 def test_no_address_with_a_password_is_shown(tmp_path: Path, place: str, query: str | None) -> None:
-    with pytest.raises(ShoalError) as raised:
-        shoal.read(place, query=query)
-    assert SECRET not in str(raised.value)
+    for given in (place, Path(place)):
+        with pytest.raises(ShoalError) as raised:
+            shoal.read(given, query=query)
+        assert SECRET not in str(raised.value)
     recipe = tmp_path / "r.toml"
     named = RECIPE.replace("people.csv", place).format(link="link.csv")
     recipe.write_text(named)
@@ -374,3 +380,31 @@ def test_a_duckdb_file_may_be_called_like_what_duckdb_has_itself(tmp_path: Path,
         connection.execute(f"ATTACH '{path}' AS made; CREATE TABLE made.t AS SELECT 1 AS age")
     assert shoal.read(path, query="t").rows == 1
     assert shoal.read(path, query="main.t").rows == 1
+
+
+def test_values_that_change_their_type_while_people_are_drawn_are_not_shown() -> None:
+    numbers = pl.LazyFrame({"name": ["a", "a", "b"], "age": [1, 2, 3]})
+
+    class Changing(Streamed):
+        def in_order(self, names: Any, at_once: int) -> Any:
+            yield pl.DataFrame({"0": ["a", "a", "b"], "1": ["1", SECRET, "3"]})
+
+    source = Distant(Changing(numbers))
+    age = Reading("age", Kind.INTEGER)
+    with pytest.raises(ShoalError) as raised:
+        source.bounded(Reading("name", Kind.TEXT), [age], 1, Seeded(1))
+    assert SECRET not in str(raised.value)
+
+
+def test_a_chance_with_draws_of_its_own_is_drawn_from_and_entered_first(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "l", witness=False)
+    entered = []
+
+    class Own(Chance):
+        def number(self) -> str:
+            entered.append([entry.what for entry in ledger.entries()])
+            return "0" * 32
+
+    made = ledger.release(shoal.Optimal(["2-anonymity"]), people(200), chance=Own())
+    assert made.certificate.number == "0" * 32
+    assert entered == [["created", "reserved"]]

@@ -20,7 +20,7 @@ __all__ = ["database", "is_database", "require_without_secrets"]
 
 _POSTGRES = ("postgresql://", "postgres://")
 _SECRET = re.compile(
-    r"""\w://(?:
+    r"""\w:/+(?:  # a `Path` has one slash
         [^/@]*:(?!\d*(?:/|$))[^@]*@  # a password, not a port
         | .*[?&;][^=&;]*(?:passw|pwd|secret|token|key)[^=&;]*=
     )""",

@@ -140,7 +140,7 @@ class Distant:
         if too_many and self.engine.orders():
             return self._counted_in_order(name)
         rows = values = 0
-        hashes = [pl.Series(dtype=pl.UInt64)]
+        hashes: list[pl.DataFrame] = []
         with self._asking():
             for part in self.engine.tally([name]):
                 texts, count = part.get_columns()
@@ -148,10 +148,10 @@ class Distant:
                 rows += int(count.filter(known).sum())
                 values += int(known.sum())
                 if not too_many:
-                    hashes.append(texts.filter(known).hash())
+                    hashes.append(_hashed(texts.filter(known)))
         # Who comes twice would count as two people, and their several rows would not be noticed.
         # An engine does that with rows that claim to be sorted and are not.
-        if not too_many and pl.concat(hashes).n_unique() < values:
+        if hashes and pl.concat(hashes).n_unique() < values:
             raise rows_changed(self.engine.name)
         return rows, values
 
@@ -202,8 +202,8 @@ class Distant:
         for part in drawable(self._in_order(names), rows, at_once, rows_changed(self.engine.name)):
             try:
                 kept.draw(part, rows, chance)
-            except KeyError:
-                # A value that was not there before.
+            except (KeyError, pl.exceptions.PolarsError):
+                # A value that was not there before, or of another type, which Polars would show.
                 raise rows_changed(self.engine.name) from None
             seen += part.height
         if seen != self.rows:
@@ -328,6 +328,11 @@ class Distant:
 def _bytes(names: Sequence[str]) -> int:
     """What a row of some columns takes while it is counted, coded and ordered."""
     return _ROW + _VALUE * len(names)
+
+
+def _hashed(values: pl.Series) -> pl.DataFrame:
+    """Values as 128 bits each: two different ones are never taken for equal."""
+    return pl.DataFrame({"one": values.hash(1), "other": values.hash(2)})
 
 
 def _engine_of(frame: Any) -> Engine:

@@ -357,7 +357,7 @@ class Ledger:
         facts = self._reserving(promise, method.name, table, chance.private, override)
         entering = _Entering(chance, partial(self._enter, facts))
         with self._spent(entering):
-            made = method.release(table, entering, progress=progress)
+            made = method.release(table, entering.drawing(), progress=progress)
             entry = entering.entry()
             if provenance:
                 certificate = replace(made.certificate, recipe=provenance.digest)
@@ -722,6 +722,18 @@ class _Entering(Chance):
     def bytes(self, size: int) -> bytes:
         self.entry()
         return self._chance.bytes(size)
+
+    def drawing(self) -> Chance:
+        """What to draw from: this, or the chance itself if it does not draw all by its bytes.
+
+        Then nobody would notice its first draw, and the release is entered here.
+        """
+        own = type(self._chance)
+        for name, draw in vars(Chance).items():
+            if callable(draw) and name != "bytes" and getattr(own, name) is not draw:
+                self.entry()
+                return self._chance
+        return self
 
     def entry(self) -> LedgerEntry[Reserved]:
         """The entry, which is made if there is none yet; one, however many threads draw."""
