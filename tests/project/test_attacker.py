@@ -5,8 +5,10 @@ import hashlib
 import json
 import os
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from threading import Barrier
+from typing import Any, ClassVar
 
 import narwhals as nw
 import pandas as pd
@@ -16,6 +18,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli.app import app
+from shoal.data.frames import CodedRows
 from shoal.data.hierarchy import derive, mask
 from shoal.errors import ColumnError, FileError, HierarchyError, RecipeError, ShoalError, Stopped
 from shoal.ledger import Ledger
@@ -237,3 +240,137 @@ def test_what_is_released_of_people_are_their_own_values() -> None:
     )
     method = shoal.KDGS(1, unit="name")
     assert sorted(method.release(table).table["tag"]) == ["aa", "zz"]
+
+
+# Data that is not in memory
+
+
+def in_parts(folder: Path, method: Any = None) -> Path:
+    method = method or shoal.Optimal(["2-anonymity"])
+    method.release(people(200)).write(folder, rows_per_file=7)
+    return folder
+
+
+def test_a_file_beside_the_parts_of_a_release_is_not_taken_for_it(tmp_path: Path) -> None:
+    folder = in_parts(tmp_path / "r")
+    paper = folder / "certificate.json"
+    other = folder / "other.csv"
+    other.write_text("age,town,ill\n31,Oslo,gout\n")
+    assert shoal.verify(paper, other) != []
+    assert shoal.verify(paper, folder / "missing.csv") != []
+    for own in (folder, folder / "release-*.csv", folder / "release-00001.csv"):
+        assert shoal.verify(paper, own) == []
+
+
+@pytest.mark.parametrize("lengths", [[0, 3, 9], [1, 4, 60], [7, 0], [5, 6]])
+def test_where_parts_end_smuggles_nothing(tmp_path: Path, lengths: list[int]) -> None:
+    folder = in_parts(tmp_path / "r")
+    parts = sorted(folder.glob("release-*.csv"))
+    rows = pl.concat([pl.read_csv(part, infer_schema=False) for part in parts])
+    for part in parts:
+        part.unlink()
+    start = 0
+    digests = []
+    for place, length in enumerate([*lengths, rows.height - sum(lengths)]):
+        content = rows.slice(start, length).write_csv().encode()
+        (folder / f"release-{place:05}.csv").write_bytes(content)
+        digests.append(hashlib.sha256(content).hexdigest())
+        start += length
+
+    def cut(content: dict[str, Any]) -> None:
+        content["file"]["sha256"] = digests
+
+    forged(folder, cut)
+    [fault] = shoal.verify(folder / "certificate.json", folder)
+    assert "equal numbers of rows" in fault
+
+
+def test_parts_of_several_tables_are_as_they_are_written(tmp_path: Path) -> None:
+    limits = Limits.each({}, others=Linear(1, "0.9"))
+    folder = in_parts(tmp_path / "r", shoal.Buckets("ill", limits))
+    assert shoal.verify(folder / "certificate.json", folder) == []
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        f"mysql://ann:{SECRET}@host/db",
+        f"postgresql+psycopg://ann:{SECRET}@host/db",
+        f"POSTGRESQL://ann:{SECRET}@host/db",
+        f"mysql://ann:a/{SECRET}@host:3306/db",
+        f"mysql://host/db?user=ann&password={SECRET}",
+        f"s3a://key:{SECRET}@bucket/people.parquet",
+        f"sc://host:15002/;token={SECRET}",
+    ],
+)
+@pytest.mark.parametrize("query", [None, "people"])
+def test_no_address_with_a_password_is_shown(tmp_path: Path, place: str, query: str | None) -> None:
+    with pytest.raises(ShoalError) as raised:
+        shoal.read(place, query=query)
+    assert SECRET not in str(raised.value)
+    recipe = tmp_path / "r.toml"
+    named = RECIPE.replace("people.csv", place).format(link="link.csv")
+    recipe.write_text(named)
+    result = CliRunner().invoke(app, ["assess", place, "-q", "age"])
+    assert result.exit_code != 0
+    assert SECRET not in result.output
+    result = CliRunner().invoke(app, ["release", str(recipe), "--out", str(tmp_path / "out")])
+    assert result.exit_code != 0
+    assert SECRET not in result.output
+
+
+@pytest.mark.parametrize("place", ["hdfs://host:9000/a@b", "hdfs://ann@host:9000/a:b"])
+def test_a_port_is_not_a_password(place: str) -> None:
+    with pytest.raises(FileError):
+        shoal.read(place)
+
+
+def test_people_who_claim_to_be_in_order_and_are_not_are_not_taken_for_others() -> None:
+    names = [f"person {n % 50}" for n in range(200)]
+    frame = pl.LazyFrame({"name": names, "ill": ["flu", "gout"] * 100})
+    claiming = frame.with_columns(pl.col("name").set_sorted())
+    table = shoal.table(claiming, identifying=["name"], sensitive=["ill"], types={"name": "text"})
+    with pytest.raises(ShoalError):
+        shoal.RandomSample("1/2").release(table)
+
+
+def test_threads_that_draw_for_one_release_make_one_entry(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "l", epsilon=9, delta="1/2", witness=False)
+    made = shoal.SafePub(1, "1/100")
+
+    class Threaded:
+        name: ClassVar[str] = made.name
+        unit = None
+
+        def promise(self, schema: Any) -> Any:
+            return made.promise(schema)
+
+        def release(self, table: Any, chance: Any = None, *, progress: Any = None) -> Any:
+            with ThreadPoolExecutor(4) as threads:
+                together = Barrier(4)
+                list(threads.map(lambda _: together.wait() < 4 and chance.bytes(1), range(4)))
+            return made.release(table, chance, progress=progress)
+
+    ledger.release(Threaded(), people(200))
+    assert [entry.what for entry in ledger.entries()] == ["created", "reserved", "completed"]
+
+
+def test_what_counts_rows_elsewhere_shows_none(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    source: Any = shoal.table(duckdb.sql(f"SELECT '{SECRET}' AS name")).source
+    assert SECRET not in repr(source.engine)
+    path = tmp_path / "people.csv"
+    path.write_text("name,age\n" + f"{SECRET},1\n" * 60_000)
+    held: Any = shoal.read(path).source
+    assert isinstance(held.held, CodedRows)
+    assert repr(held.held).startswith("owner only")
+
+
+@pytest.mark.parametrize("name", ["main", "memory", "system", "temp", "information_schema", "a.b"])
+def test_a_duckdb_file_may_be_called_like_what_duckdb_has_itself(tmp_path: Path, name: str) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / f"{name}.duckdb"
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{path}' AS made; CREATE TABLE made.t AS SELECT 1 AS age")
+    assert shoal.read(path, query="t").rows == 1
+    assert shoal.read(path, query="main.t").rows == 1

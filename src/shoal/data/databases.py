@@ -4,6 +4,7 @@ Nothing is ever written to a database. Uses `engines` and `distant`; `files` and
 it.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,9 +16,17 @@ from shoal.data.engines.sql import DatabaseRows
 from shoal.data.names import require_names
 from shoal.errors import ColumnError, ParameterError, ShoalError, listed
 
-__all__ = ["database", "is_database"]
+__all__ = ["database", "is_database", "require_without_secrets"]
 
 _POSTGRES = ("postgresql://", "postgres://")
+_SECRET = re.compile(
+    r"""\w://(?:
+        [^/@]*:(?!\d*(?:/|$))[^@]*@  # a password, not a port
+        | .*[?&;][^=&;]*(?:passw|pwd|secret|token|key)[^=&;]*=
+    )""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+"""A URL of any program that has something secret."""
 _SQLITE = b"SQLite format 3\0"
 _DUCK = slice(8, 12)
 """Where the file of a DuckDB says what it is."""
@@ -26,6 +35,19 @@ _DUCK = slice(8, 12)
 def is_database(place: str) -> bool:
     """Whether a URL or a path is that of a database."""
     return place.startswith(_POSTGRES) or _file_of(place) is not None
+
+
+def require_without_secrets(place: str) -> None:
+    """ParameterError, which does not show it, if a URL has a password or a token.
+
+    Those of PostgreSQL are taken apart, and refused, by their own engine.
+    """
+    if not place.startswith(_POSTGRES) and _SECRET.search(place):
+        raise ParameterError(
+            "a path with a password or a token would be in recipes and histories of commands",
+            "leave it out, and give the credentials in the environment, or in the settings of "
+            "what reads the rows",
+        )
 
 
 def database(place: str, query: str | None, columns: Sequence[str] | None = None) -> Distant:

@@ -26,7 +26,7 @@ from shoal.data.csv_files import (
     wanted_names,
     write_csv,
 )
-from shoal.data.databases import database, is_database
+from shoal.data.databases import database, is_database, require_without_secrets
 from shoal.data.disk import Stamps, reading, replacing, unreadable
 from shoal.data.distant import Distant
 from shoal.data.engines import CATALOGUE, CONNECT, EngineName
@@ -116,6 +116,7 @@ def read(  # noqa: PLR0913  keyword options
     if neutralised and engine not in (None, "memory"):
         raise ParameterError("a neutralised file is read into memory", "leave out the engine")
     place = os.fspath(path)
+    require_without_secrets(place)
     options = CsvOptions(separator, quote, encoding)
     if _is_spark(place, engine, master):
         rows: Any = _of_spark(place, query, wanted, options, master)

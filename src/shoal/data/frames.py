@@ -23,6 +23,7 @@ import numpy.typing as npt
 from shoal.data import free_memory
 from shoal.data.kinds import Key, Kind
 from shoal.errors import ForkError
+from shoal.zones import owner_only
 
 __all__ = [
     "CodedRows",
@@ -113,6 +114,7 @@ class RowsWithCounts:
             yield RowsWithCounts(frame[first:last].to_native(), count)
 
 
+@owner_only
 @dataclass(frozen=True, eq=False)
 class CodedRows:
     """The rows of a file whose columns of few texts were coded while they were read.

@@ -19,6 +19,7 @@ from shoal.data.kinds import Key, Kind
 from shoal.data.sources import Memory, Reading
 from shoal.data.tallies import Tallied, TalliedColumn
 from shoal.errors import SourceError
+from shoal.zones import owner_only
 
 __all__ = ["KeptRows", "ascends", "drawable", "is_known"]
 
@@ -100,6 +101,7 @@ def _waits(person: pl.Series, rows: int) -> pl.Series:
     return pl.Series(waits[people])
 
 
+@owner_only
 @dataclass(eq=False)
 class KeptRows:
     """The rows kept so far, counted by what is released of them."""

@@ -134,8 +134,19 @@ class TableFiles:
             raise FileError(f"the table is not a readable {form} file") from None
 
     def _batches(self, reader: "Callable[[TableFile], Batches]") -> Batches:
+        lengths = []
         for file in self.files:
-            yield from reader(file)
+            length = 0
+            for batch in reader(file):
+                length += batch.height
+                yield batch
+            lengths.append(length)
+        *full, last = lengths
+        if full and (set(full) != {full[0]} or not 0 < last <= full[0]):
+            raise FileError(
+                "the parts of the table are not cut after equal numbers of rows: "
+                "what decides where they end instead may reveal more than they do"
+            )
 
 
 def _require(needed: int) -> None:

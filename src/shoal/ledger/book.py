@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from shoal.arguments import require_one_of, typed, typed_fields
@@ -716,16 +717,18 @@ class _Entering(Chance):
         self.entered: LedgerEntry[Reserved] | None = None
         self._chance = chance
         self._enter = enter
+        self._alone = Lock()
 
     def bytes(self, size: int) -> bytes:
         self.entry()
         return self._chance.bytes(size)
 
     def entry(self) -> LedgerEntry[Reserved]:
-        """The entry, which is made if there is none yet."""
-        if self.entered is None:
-            self.entered = self._enter()
-        return self.entered
+        """The entry, which is made if there is none yet; one, however many threads draw."""
+        with self._alone:
+            if self.entered is None:
+                self.entered = self._enter()
+            return self.entered
 
 
 def _gamma(share: Exact, limits: Mapping[str, Exact] | None) -> Gamma | None:

@@ -309,6 +309,7 @@ def test_nothing_is_sent_without_the_encryption_that_is_asked_for() -> None:
         "postgresql://h/d?PASSWORD=geheim",
         "postgresql://h/d?sslpassword=geheim",
         "postgresql://h/d?oauth_client_secret=geheim",
+        "postgresql://h/d?scram_client_key=geheim",
     ],
 )
 @pytest.mark.parametrize("query", ["visits", None])

@@ -278,6 +278,6 @@ def test_an_address_with_a_secret_is_refused_without_showing_it(address: str) ->
         with pytest.raises(ParameterError, match="in the environment") as caught:
             shoal.read(engine="spark", **given)  # type: ignore[arg-type]
         assert "geheim" not in repr(caught.value)
-    with pytest.raises(ParameterError, match="Spark the credentials") as caught:
+    with pytest.raises(ParameterError, match="give the credentials") as caught:
         shoal.read("s3a://key:geheim@bucket/a.parquet", engine="spark")
     assert "geheim" not in repr(caught.value)

@@ -26,6 +26,8 @@ _BATCH = 1 << 18
 _HUGE = ("HUGEINT", "UHUGEINT")
 # Types that have no order or text, and of which some have no form in Arrow either.
 _ODD = ("UNION", "VARIANT", "INTERVAL", "BIGNUM", "BIT")
+# What databases and schemas of DuckDB's own are called.
+_TAKEN = ("main", "memory", "system", "temp")
 
 
 class DuckFile:
@@ -43,9 +45,10 @@ class DuckFile:
         # A DuckDB of its own, since all connections of a program to one file share their settings.
         self.connection = duckdb.connect(config={"temp_directory": self.folder})
         weakref.finalize(self, _closed, self.connection, self.folder)
-        name = quoted(Path(path).stem)
+        stem = Path(path).stem
+        name = quoted(f"{stem}_file" if stem.lower() in _TAKEN else stem)
         literal = path.replace("'", "''")
-        self.connection.execute(f"ATTACH '{literal}' AS {name} (READ_ONLY); USE {name}")
+        self.connection.execute(f"ATTACH '{literal}' AS {name} (READ_ONLY); USE {name}.main")
 
     def rows(self, query: str) -> "Duck":
         """A table or a query. More than one statement is refused, since each would be run."""
@@ -63,7 +66,8 @@ def _closed(connection: Any, folder: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-@dataclass(frozen=True, eq=False)
+# No repr, since that of a frame may have rows.
+@dataclass(frozen=True, eq=False, repr=False)
 class Duck:
     """The rows of a DuckDB relation, which is run anew for every question."""
 

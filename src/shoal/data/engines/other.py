@@ -24,7 +24,8 @@ _DIFFERENT = (("a", "A"), ("e", "é"), ("é", "e\u0301"), ("s", "s "), ("ss", "�
 """Texts that only a collation holds for equal: by case, accents, code points, spaces or letters."""
 
 
-@dataclass(frozen=True, eq=False)
+# No repr, since that of a frame may have rows.
+@dataclass(frozen=True, eq=False, repr=False)
 class OtherLazy:
     """The rows of a lazy frame, which is run anew for every question."""
 

@@ -23,7 +23,13 @@ __all__ = ["PostgresRows", "Snapshot"]
 _READ_ONLY = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _URL = re.compile(r"\w+://(?:([^@/]*)@)?([^/?]*)(?:/([^?]*))?(?:\?(.*))?", re.DOTALL)
 """User, hosts, database and parameters, as the library of PostgreSQL takes a URL apart."""
-_SECRETS = {"password", "sslpassword", "oauth_client_secret"}
+_SECRETS = {
+    "password",
+    "sslpassword",
+    "oauth_client_secret",
+    "scram_client_key",
+    "scram_server_key",
+}
 
 _NUMBERS = ("numeric", "money")
 # Collations, and types such as `char`, may hold different texts for equal; JSON has no equality.

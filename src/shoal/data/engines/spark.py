@@ -29,6 +29,8 @@ _HARMLESS = {"use_ssl", "user_id", "session_id", "user_agent", "grpc_max_message
 
 _OWN_SESSION = {
     "spark.ui.showConsoleProgress": "false",
+    # Pages about queries, which everyone in the network could read.
+    "spark.ui.enabled": "false",
     # Spark's log has the text of errors, and so cells.
     "spark.log.level": "OFF",
 }
@@ -71,11 +73,6 @@ def spark_files(path: str, options: CsvOptions, master: str | None) -> Any:
     Parquet is known by the end of the name, or of the names in a folder. Elsewhere than on this
     machine, all that is not called CSV is Parquet. Values of CSV files stay texts.
     """
-    if urlsplit(path).password is not None:
-        raise ParameterError(
-            "a path with a password would be in recipes and histories of commands",
-            "leave it out, and give Spark the credentials in its own settings",
-        )
     session = _session(master)
     with _opening(path):
         if not _is_csv(path):
@@ -182,7 +179,8 @@ def _is_csv(path: str) -> bool:
 # Counting
 
 
-@dataclass(frozen=True, eq=False)
+# No repr, since that of a frame may have rows.
+@dataclass(frozen=True, eq=False, repr=False)
 class Spark:
     """The rows of a Spark DataFrame, which is run anew for every question."""
 

@@ -223,6 +223,7 @@ class Examination:
         first = self._stated[None]
         files: dict[str | None, TableFiles] = {}
         if first.in_parts or path.is_dir():
+            first.require_own(path)
             files[None] = first.files(path)
         else:
             files[None] = TableFiles.of([path])

@@ -153,6 +153,17 @@ class StatedFile:
     def names(self) -> list[str]:
         return part_names(self.name, len(self.sha256)) if self.in_parts else [self.name]
 
+    def require_own(self, path: Path) -> None:
+        """FileError if a path is neither a folder, nor a file of the table, nor their pattern.
+
+        Else files beside it would be read, and it would seem to be what they are.
+        """
+        if not path.is_dir() and path.name not in (self.name, *self.names):
+            raise FileError(
+                f"{path} is not a part of the table that the certificate was written for",
+                "give the folder of the release",
+            )
+
     def files(self, path: Path) -> TableFiles:
         """The files beside a path, or in the folder there; FileError if one cannot be read."""
         folder = path if path.is_dir() else path.parent
