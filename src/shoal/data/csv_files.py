@@ -133,6 +133,19 @@ class _Dialect:
     def width(self) -> int:
         return len(self.names)
 
+    def for_polars(self, *, quoted: bool = True) -> dict[str, Any]:
+        """The options by which Polars reads such a file, all values as texts.
+
+        quoted: whether a value may be in quotes
+        """
+        quote = self.quote if quoted else ""
+        return {
+            "separator": self.separator,
+            "quote_char": quote or None,
+            "eol_char": self.line_end,
+            "infer_schema": False,
+        }
+
 
 @dataclass(frozen=True)
 class _Sample:
@@ -216,12 +229,9 @@ class CsvFile:
         self._refuse_nul(self.path)
         lazy = pl.scan_csv(
             self.path,
-            separator=dialect.separator,
-            quote_char=dialect.quote or None,
-            eol_char=dialect.line_end,
-            infer_schema=False,
             glob=False,
             with_column_names=lambda _: dialect.names,
+            **dialect.for_polars(),
         )
         lazy = lazy.head(self._rows(lazy, dialect))
         return lazy.select(pl.selectors.by_name(wanted))
@@ -381,14 +391,7 @@ class CsvFile:
         if quote and (quote in self.head or quote in lines):
             return []
         try:
-            sample = pl.read_csv(
-                lines,
-                has_header=False,
-                separator=dialect.separator,
-                quote_char=None,
-                eol_char=dialect.line_end,
-                infer_schema=False,
-            )
+            sample = pl.read_csv(lines, has_header=False, **dialect.for_polars(quoted=False))
         except pl.exceptions.PolarsError:
             return []
         if sample.width != dialect.width:
@@ -420,12 +423,9 @@ class CsvFile:
         try:
             frame = pl.read_csv(
                 str(self.path),
-                separator=dialect.separator,
-                quote_char=None,
                 schema_overrides=types,
-                eol_char=dialect.line_end,
-                infer_schema=False,
                 glob=False,
+                **dialect.for_polars(quoted=False),
             )
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             return None
@@ -449,12 +449,9 @@ class CsvFile:
         try:
             frame = pl.read_csv(
                 source if isinstance(source, bytes) else str(source),
-                separator=dialect.separator,
-                quote_char=dialect.quote or None,
                 columns=places,
-                eol_char=dialect.line_end,
-                infer_schema=False,
                 glob=False,
+                **dialect.for_polars(),
             )
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             # Its text may have cells, and is not shown.

@@ -2,7 +2,8 @@
 
 Uses `kinds` and `free_memory`; `sources` and whatever reads or writes tables use it. There is one
 Protocol and one class per library, each loaded where it is used. All of them give the same answers
-for the same data.
+for the same data. `RowsWithCounts` is a dataframe whose rows stand for several, `CodedRows` one
+whose texts were coded while they were read.
 """
 
 import datetime as dt
