@@ -25,7 +25,15 @@ from shoal.data.frames import CodedRows
 from shoal.data.hierarchy import derive, mask
 from shoal.data.kinds import Kind
 from shoal.data.sources import Reading
-from shoal.errors import ColumnError, FileError, HierarchyError, RecipeError, ShoalError, Stopped
+from shoal.errors import (
+    ColumnError,
+    FileError,
+    HierarchyError,
+    ParameterError,
+    RecipeError,
+    ShoalError,
+    Stopped,
+)
 from shoal.ledger import Ledger
 from shoal.ledger.book import LEDGER
 from shoal.log.sqlite import Sqlite
@@ -321,6 +329,25 @@ def test_no_address_with_a_password_is_shown(tmp_path: Path, place: str, query: 
     assert result.exit_code != 0
     assert SECRET not in result.output
     result = CliRunner().invoke(app, ["release", str(recipe), "--out", str(tmp_path / "out")])
+    assert result.exit_code != 0
+    assert SECRET not in result.output
+
+
+@pytest.mark.parametrize("query", [None, "people"])
+def test_no_database_that_spark_cannot_read_is_shown_with_its_password(query: str | None) -> None:
+    with pytest.raises(ParameterError) as raised:
+        shoal.read(f"postgresql://ann:{SECRET}@host/db", query=query, engine="spark")
+    assert SECRET not in str(raised.value)
+
+
+def test_no_master_with_a_token_is_shown(tmp_path: Path) -> None:
+    master = f"sc://host/;token={SECRET}"
+    path = tmp_path / "people.csv"
+    path.write_text("age\n1\n2\n")
+    with pytest.raises(ShoalError) as raised:
+        shoal.read(path, master=master)
+    assert SECRET not in str(raised.value)
+    result = CliRunner().invoke(app, ["assess", str(path), "-q", "age", "--master", master])
     assert result.exit_code != 0
     assert SECRET not in result.output
 

@@ -40,9 +40,9 @@ def is_database(place: str) -> bool:
 def require_without_secrets(place: str) -> None:
     """ParameterError, which does not show it, if a URL has a password or a token.
 
-    Those of PostgreSQL are taken apart, and refused, by their own engine.
+    For what is not a database: the engine of PostgreSQL takes its URLs apart, and knows better.
     """
-    if not place.startswith(_POSTGRES) and _SECRET.search(place):
+    if _SECRET.search(place):
         raise ParameterError(
             "a path with a password or a token would be in recipes and histories of commands",
             "leave it out, and give the credentials in the environment, or in the settings of "

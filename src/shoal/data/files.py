@@ -116,9 +116,11 @@ def read(  # noqa: PLR0913  keyword options
     if neutralised and engine not in (None, "memory"):
         raise ParameterError("a neutralised file is read into memory", "leave out the engine")
     place = os.fspath(path)
-    require_without_secrets(place)
     options = CsvOptions(separator, quote, encoding)
-    if _is_spark(place, engine, master):
+    by_spark = _is_spark(place, engine, master)
+    if by_spark or not is_database(place):
+        require_without_secrets(place)
+    if by_spark:
         rows: Any = _of_spark(place, query, wanted, options, master)
     elif query is not None or is_database(place):
         rows = _of_database(place, query, wanted, engine)
@@ -269,9 +271,7 @@ def _is_spark(place: str, engine: EngineName | None, master: str | None) -> bool
     if engine == "spark" or place.startswith((CATALOGUE, CONNECT)):
         return True
     if master is not None:
-        raise ParameterError(
-            "is for Spark", "give engine 'spark' too", option="master", given=repr(master)
-        )
+        raise ParameterError("`master` is for Spark", "give engine 'spark' too")
     return False
 
 
