@@ -298,6 +298,18 @@ def test_where_parts_end_smuggles_nothing(tmp_path: Path, lengths: list[int]) ->
     assert "equal numbers of rows" in fault
 
 
+def test_no_certificate_makes_several_parts_of_one_file(tmp_path: Path) -> None:
+    path = shoal.Optimal(["2-anonymity"]).release(people(200)).write(tmp_path / "r")
+
+    def twice(content: dict[str, Any]) -> None:
+        content["file"]["sha256"] = [content["file"]["sha256"]] * 2
+
+    forged(path.parent, twice)
+    assert shoal.verify(path.parent / "certificate.json", path) != []
+    with pytest.raises(FileError):
+        shoal.Release.read(path.parent)
+
+
 def test_parts_of_several_tables_are_as_they_are_written(tmp_path: Path) -> None:
     limits = Limits.each({}, others=Linear(1, "0.9"))
     folder = in_parts(tmp_path / "r", shoal.Buckets("ill", limits))

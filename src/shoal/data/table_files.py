@@ -111,6 +111,8 @@ class TableFiles:
         """The files at some paths; FileError if one cannot be read."""
         if not paths:
             raise FileError("the table has no files")
+        if len(set(paths)) < len(paths):
+            raise FileError("the table has one file as several parts")
         # All of them together may be held, not each.
         return cls(tuple(TableFile.of(path, _HELD // len(paths)) for path in paths))
 
