@@ -210,6 +210,7 @@ def test_a_release_is_written_verified_judged_and_compared_in_parts() -> None:
         done = run("release", "recipe.toml", "--out", "out", "--force", *arguments)
         assert done.exit_code == 0, done.output
         assert f"wrote {Path('out/release-*.csv')} and" in done.stderr
+        assert run("verify", "out/certificate.json", "out/release-*.csv").exit_code == 0
         assert len(list(Path("out").glob("release-0000?.csv"))) > 1
         for table in ("out", "out/release-00001.csv"):
             assert run("verify", "out/certificate.json", table).exit_code == 0

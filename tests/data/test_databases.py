@@ -59,7 +59,7 @@ def test_a_database_needs_a_query_and_no_engine(clinic: Path, tmp_path: Path) ->
     with pytest.raises(ParameterError, match="a database counts its rows itself"):
         shoal.read(clinic, query="people", engine="stream")
     (tmp_path / "people.csv").write_text(PEOPLE)
-    with pytest.raises(ParameterError, match="is not a database"):
+    with pytest.raises(ParameterError, match="is not an SQLite or DuckDB file"):
         shoal.read(tmp_path / "people.csv", query="people")
 
 
@@ -68,3 +68,16 @@ def test_a_query_cannot_write(clinic: Path) -> None:
         with pytest.raises(SourceError, match="is not there"):
             shoal.read(clinic, query=query)
     assert shoal.read(clinic, query="people").rows == 6
+
+
+def test_what_is_not_a_database_is_not_shown_as_it_may_have_a_password() -> None:
+    with pytest.raises(ParameterError) as caught:
+        shoal.read("host=localhost dbname=clinic password=geheim", query="visits")
+    assert "not an SQLite or DuckDB file" in str(caught.value)
+    assert "geheim" not in str(caught.value)
+
+
+def test_an_engine_that_is_unknown_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    with pytest.raises(ParameterError, match="it takes 'memory', 'stream' or 'spark'"):
+        shoal.read(tmp_path / "a.csv", engine="streaming")  # type: ignore[arg-type]

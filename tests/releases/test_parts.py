@@ -264,3 +264,10 @@ def test_rows_with_counts_are_judged_as_single_rows_are(name: str) -> None:
     release = replace(release, table=release.table)
     single = judge(table, release, queries=20, seed=1)
     assert counted == single
+
+
+def test_the_folder_of_a_release_is_read_as_its_table(tmp_path: Path) -> None:
+    in_parts(tmp_path)
+    whole = shoal.Release.read(tmp_path).table
+    assert shoal.read(tmp_path).rows == len(whole)
+    assert shoal.read(tmp_path, engine="stream").rows == len(whole)

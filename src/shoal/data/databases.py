@@ -53,8 +53,11 @@ def require_without_secrets(place: str) -> None:
 def database(place: str, query: str | None, columns: Sequence[str] | None = None) -> Distant:
     """The rows of a query, or of a table or view by its name; with `columns`, only these."""
     if not is_database(place):
+        # What is not a path may have a password.
+        here = f"{place} is" if Path(place).exists() else "what `query` is for was not found: it is"
         raise ParameterError(
-            f"{place} is not a database", "`query` is for PostgreSQL, SQLite and DuckDB"
+            f"{here} not an SQLite or DuckDB file, or a URL such as postgresql://host/name",
+            "see how it is spelled, or leave out the query",
         )
     if query is None or not query.strip():
         raise ParameterError(

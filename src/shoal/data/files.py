@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, TypeVar, cast
+from typing import IO, Any, Literal, TypeVar, cast, get_args
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from shoal.arguments import typed
+from shoal.arguments import require_one_of, typed
 from shoal.data import free_memory, spreadsheets
 from shoal.data.csv_files import (
     HEAD,
@@ -110,6 +110,8 @@ def read(  # noqa: PLR0913  keyword options
     if not given. With `columns`, only these are read. `neutralised` undoes what `neutralise` of
     `write` did. The other parameters are those of `shoal.table`.
     """
+    if engine is not None:
+        require_one_of("engine", engine, *get_args(EngineName))
     wanted = None if columns is None else list(columns)
     if neutralised and wanted is not None:
         raise ParameterError("a neutralised file is read whole", "leave out the columns to read")
@@ -334,7 +336,10 @@ class _Files:
         return Memory(rows) if isinstance(rows, CodedRows) else Memory.of(rows)
 
     def _files(self) -> list[Path]:
-        if self.path.is_dir():
+        if (self.path / "certificate.json").is_file():
+            # Of a release, its table.
+            found = self.path.glob("release*")
+        elif self.path.is_dir():
             found = self.path.iterdir()
         elif "*" in self.path.name and not self.path.exists():
             found = self.path.parent.glob(self.path.name)

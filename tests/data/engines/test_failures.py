@@ -8,7 +8,7 @@ SAID = {
     "FATAL:  password authentication failed for user": "the password is missing or wrong",
     "fe_sendauth: no password supplied": "the password is missing or wrong",
     'FATAL:  role "geheim" does not exist': "does not let this user in",
-    "ERROR:  permission denied for table": "does not let this user in",
+    "ERROR:  permission denied for table": "may not read these rows",
     "server does not support SSL, but SSL was required": "encryption",
     "ERROR:  cannot execute DELETE in a read-only transaction": "it would write",
     "attempt to write a readonly database": "it would write",
@@ -24,7 +24,8 @@ SAID = {
     "Out of Memory Error: could not allocate block": "its memory is full",
     "database is locked": "another program has locked it",
     "no such table: visits": "is not there",
-    "invalid input syntax for type integer": "OSError",
+    "invalid input syntax for type integer": "fails for some of its rows",
+    "something else": "OSError",
 }
 
 

@@ -245,7 +245,7 @@ def test_passwords_come_from_the_environment(
     monkeypatch.setenv("PGSERVICEFILE", str(services))
     assert shoal.read(locked("&service=clinic"), query=numbers).rows == 3
     assert "permission denied" not in complaint(locked("&service=clinic"), "pg_authid")
-    assert "does not let this user in" in complaint(locked("&service=clinic"), "pg_authid")
+    assert "may not read these rows" in complaint(locked("&service=clinic"), "pg_authid")
 
 
 def complaint(url: str, query: str = "visits") -> str:

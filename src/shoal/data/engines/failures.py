@@ -29,8 +29,13 @@ _CAUSES = (
     ),
     _Cause(
         "the server does not let this user in, or not from here",
-        ("no pg_hba.conf entry", "authentication failed", 'role "', "permission denied"),
-        "ask for the right to read these rows",
+        ("no pg_hba.conf entry", "authentication failed", 'role "'),
+        "see whether the user is right, and may connect from this machine",
+    ),
+    _Cause(
+        "this user may not read these rows",
+        ("permission denied",),
+        "ask for the right to read them",
     ),
     _Cause(
         "the server does not offer the encryption that is asked for",
@@ -100,8 +105,13 @@ _CAUSES = (
     ),
     _Cause(
         "a database, a table or a column is not there",
-        ("does not exist", "no such"),
-        "see how it is spelled, and which schema it is in",
+        ("does not exist", "no such", "binder error", "catalog error"),
+        "see how it is spelled, and which schema it is in; a query begins with SELECT or WITH",
+    ),
+    _Cause(
+        "the query fails for some of its rows",
+        ("division by zero", "invalid input syntax", "out of range", "conversion error"),
+        "run it there, and mend it",
     ),
 )
 
