@@ -74,6 +74,9 @@ def spark_files(path: str, options: CsvOptions, master: str | None) -> Any:
     machine, all that is not called CSV is Parquet. Values of CSV files stay texts.
     """
     session = _session(master)
+    if not is_address(path) and Path(path).exists():
+        # A session may have been started in another folder.
+        path = str(Path(path).absolute())
     with _opening(path):
         if not _is_csv(path):
             return session.read.parquet(path)
