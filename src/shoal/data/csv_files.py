@@ -221,7 +221,7 @@ class CsvFile:
         encoding = self.options.encoding or "utf-8-sig"
         if not _is_utf8(encoding) or self._undecodable_block(encoding):
             raise FileError(
-                f"{self.path} is not UTF-8, which a file must be that is not read into memory",
+                f"{self.path} is not UTF-8, as a streamed file has to be",
                 "convert it to UTF-8, or to Parquet",
             )
         dialect = self._dialect(encoding)
