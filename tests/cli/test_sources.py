@@ -311,7 +311,10 @@ def test_a_domain_is_taken_from_a_database(desk: Callable[[Callable[..., Kept]],
     ("command", "said"),
     [
         (["assess", "people.sqlite", "--quasi", "age"], "--query"),
-        (["assess", "people.csv", "--query", "people", "--quasi", "age"], "is not a database"),
+        (
+            ["assess", "people.csv", "--query", "people", "--quasi", "age"],
+            "is not an SQLite or DuckDB file",
+        ),
         (["preview", "safepub.toml", "--query", "people"], "--query is for a table"),
         (["hierarchy", "check", "sexes.csv", "--query", "people"], "about --table"),
         (["views", "check", "views.toml", "--engine", "stream"], "directory of a release"),
