@@ -1,5 +1,5 @@
 """How fast Shoal is, in units of `polars.read_csv` of the same file: `python -m bench`
-(docs/benchmarks.md).
+(docs/reference/benchmarks.md).
 """
 
 from shoal.cli.processor import sort_quickly

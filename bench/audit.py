@@ -60,9 +60,7 @@ def speed(runs: int = RUNS, sizes: tuple[int, ...] = PEOPLE) -> Printed:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
-    )
+    parser.add_argument("--markdown", action="store_true", help="print Markdown, for the docs")
     given = parser.parse_args()
     print(speed().text(given.markdown), flush=True)
 

@@ -178,9 +178,7 @@ def filling(folder: Path, records: int = LARGE) -> list[Printed]:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.buckets", description=__doc__)
     parser.add_argument("--only", metavar="PARTS", help="some of settings,many,bags,filling")
-    parser.add_argument(
-        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
-    )
+    parser.add_argument("--markdown", action="store_true", help="print Markdown, for the docs")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         parts: dict[str, Callable[[], list[Printed]]] = {

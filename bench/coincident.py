@@ -19,6 +19,7 @@ from bench.__main__ import Cells, Printed, say
 from bench.measure import best
 from bench.sources import ROOT, adult, large
 from shoal.errors import InfeasibleError
+from shoal.look.drawing import FONT
 from shoal.methods.coincident import Coincident
 from shoal.methods.coincident.grouping import ORDERS, Order
 from shoal.methods.coincident.schemes import SCHEMES, Scheme
@@ -191,7 +192,7 @@ def chart(printed: Printed, path: Path) -> None:
             ),
         )
     )
-    picture.save(str(path))
+    picture.configure(font=FONT).save(str(path))
 
 
 def main() -> None:
@@ -209,9 +210,7 @@ def main() -> None:
         metavar="FILE",
         help="also draw the cost of safety, as SVG, PNG or HTML",
     )
-    parser.add_argument(
-        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
-    )
+    parser.add_argument("--markdown", action="store_true", help="print Markdown, for the docs")
     given = parser.parse_args()
     parts: dict[str, Callable[[], Printed]] = {
         "safety": safety,

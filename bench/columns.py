@@ -133,9 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="where the large table of ratings is, or is made (a temporary folder)",
     )
     parser.add_argument("--only", metavar="PARTS", help="some of speed,association")
-    parser.add_argument(
-        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
-    )
+    parser.add_argument("--markdown", action="store_true", help="print Markdown, for the docs")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         parts: dict[str, Callable[[], Iterable[Printed]]] = {

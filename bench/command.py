@@ -167,9 +167,7 @@ def main() -> None:
     )
     parser.add_argument("--only", metavar="TABLES", help="some of adult,health, with commas")
     parser.add_argument("--repeats", type=int, default=REPEATS, help=f"rounds ({REPEATS})")
-    parser.add_argument(
-        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
-    )
+    parser.add_argument("--markdown", action="store_true", help="print Markdown, for the docs")
     given = parser.parse_args()
     parts = given.only.split(",") if given.only else ["adult", "health"]
     made = {"adult": adult, "health": lambda cache: large("health", cache)}

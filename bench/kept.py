@@ -28,6 +28,7 @@ from bench.__main__ import Cells, Printed, environment, say
 from bench.sources import CACHE, ROOT, Source, adult, at_hand
 from shoal.data.hierarchy import Hierarchy
 from shoal.errors import ShoalError
+from shoal.look.drawing import FONT
 from shoal.measure.marginals import Marginal, ReleasedRows, Spread
 from shoal.measure.utility import Workload, classification, queries
 from shoal.methods.noisy_counts import NoisyCounts
@@ -459,7 +460,7 @@ def chart(found: Sequence[Entry], path: Path) -> None:
     for table in dict.fromkeys(each.table for each in found):
         panels = [panel(table, name) for name in DRAWN]
         rows.append(alt.hconcat(*(panel for panel in panels if panel is not None)))
-    alt.vconcat(*rows).save(str(path))
+    alt.vconcat(*rows).configure(font=FONT).save(str(path))
 
 
 def read_entries(path: Path) -> list[Entry]:

@@ -216,9 +216,7 @@ def main() -> None:
         default=DISTINCT,
         help=f"distinct rows of the simulation ({DISTINCT:,}); 0 to leave it out",
     )
-    parser.add_argument(
-        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
-    )
+    parser.add_argument("--markdown", action="store_true", help="print Markdown, for the docs")
     given = parser.parse_args()
     sizes = [int(float(size) * 1_000_000) for size in given.millions.split(",") if size]
     if sizes:

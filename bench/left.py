@@ -1,8 +1,8 @@
-"""`python -m bench.left`: the pictures and tables of docs/how-much-is-left.md.
+"""`python -m bench.left`: the pictures and tables of docs/how-to/how-much-is-left.md.
 
 What is left of the made-up hospital of the demo, by the number of records and by what is asked for,
 and what a release by region looks like, is measured here. What is left of census tables is read
-from docs/benchmarks.md, where `python -m bench.kept` puts it.
+from docs/reference/benchmarks-kept.md, where `python -m bench.kept` puts it.
 """
 
 import argparse
@@ -22,13 +22,14 @@ from bench.kept import EPSILONS, MEASURES, Figures
 from bench.sources import ROOT
 from shoal import demo
 from shoal.data.hierarchy import Hierarchy
+from shoal.look.drawing import FONT
 from shoal.methods.auto import automatic
 from shoal.methods.method import Method
 from shoal.methods.noisy_counts import NoisyCounts
 from shoal.methods.safepub import SafePub
 
 IMAGES = ROOT / "docs" / "images"
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs" / "reference" / "benchmarks-kept.md"
 EPSILON, DELTA = 1, "1e-6"
 RECORDS = (1_000, 4_000, 20_000, 100_000, 400_000)
 RUNS = 10
@@ -178,7 +179,7 @@ COMPARED = {
 
 @dataclass(frozen=True)
 class Measured:
-    """One line of the tables of docs/benchmarks.md."""
+    """One line of the tables of docs/reference/benchmarks-kept.md."""
 
     table: str
     method: str
@@ -237,35 +238,6 @@ def by_epsilon(page: Path) -> Printed:
 def _shares(information: float, kept: float) -> str:
     """Information and records, as the guide shows them."""
     return f"{information:.2f}".removeprefix("0") + f", {100 * kept:.0f} %"
-
-
-INSTEAD = (
-    "noisy counts, tree",
-    "noisy counts, tree to medium",
-    "noisy counts, search",
-    "shoal.release, truthful",
-    "SafePub",
-    "synthetic data (MST)",
-    "synthetic data (AIM)",
-)
-
-
-def instead(page: Path) -> Printed:
-    """What adult is good for at ε = 1, beside synthetic data, whose rows are true of nobody."""
-    head = ("information", "marginals off by", "half of the queries off by less than", "accuracy")
-    at = ("adult", EPSILON)
-    lines = {each.method: each for each in measured(page) if (each.table, each.epsilon) == at}
-    rows: list[Cells] = []
-    for method in INSTEAD:
-        if method in lines:
-            found = lines[method].figures
-            values = (found.information, found.marginals, found.half, found.accuracy)
-            rows.append((method, *map(_printed, values)))
-    return Printed("What it is good for", ("adult, ε = 1", *head), rows)
-
-
-def _printed(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}".replace("0.", ".").replace("-", "−")
 
 
 def epsilon_picture(page: Path) -> Any:
@@ -441,8 +413,7 @@ def pictures(runs: int, page: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def _epsilon(page: Path) -> Any:
-    for table in (by_epsilon(page), instead(page)):
-        print(table.text(markdown=True), end="\n\n", flush=True)
+    print(by_epsilon(page).text(markdown=True), end="\n\n", flush=True)
     return epsilon_picture(page)
 
 
@@ -458,14 +429,15 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=RUNS, help=f"releases each ({RUNS})")
     parser.add_argument("--out", type=Path, default=IMAGES, metavar="DIR", help="docs/images")
     parser.add_argument("--format", default="svg", help="svg or png")
-    parser.add_argument("--page", type=Path, default=PAGE, help="docs/benchmarks.md")
+    parser.add_argument("--page", type=Path, default=PAGE, help="docs/reference/benchmarks-kept.md")
     given = parser.parse_args()
     wanted = given.only.split(",") if given.only else None
     if wanted is None or "advice" in wanted:
         print(advice(given.runs).text(markdown=True), end="\n\n", flush=True)
     for name, draw in pictures(given.runs, given.page):
         if wanted is None or name in wanted:
-            draw().save(str(given.out / f"{name}.{given.format}"), scale_factor=1.5)
+            drawn = draw().configure(font=FONT)  # measured as browsers draw it, so nothing is cut
+            drawn.save(str(given.out / f"{name}.{given.format}"), scale_factor=1.5)
 
 
 if __name__ == "__main__":

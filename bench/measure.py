@@ -2,10 +2,11 @@
 
 import gc
 import json
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from bench.sources import Source
 
 REPEATS = 7
+TURNS = 20
 ENOUGH = 20.0
 """Seconds after which a measurement is not repeated any more."""
 
@@ -52,6 +54,15 @@ def best(
     return least(work, ready, repeats).seconds
 
 
+def in_turns(works: Mapping[str, Callable[[], Any]]) -> dict[str, Took]:
+    """The least times of several, measured in turns: a busy machine slows all of them."""
+    times = {name: least(work, repeats=1) for name, work in works.items()}
+    for _ in range(TURNS):
+        for name, work in works.items():
+            times[name] = times[name].least(least(work, repeats=1))
+    return times
+
+
 def peak(what: str, source: Source) -> float:
     """Megabytes that a fresh process holds at most while it does one thing (see `bench.work`) with
     one table.
@@ -76,10 +87,21 @@ def high_water() -> float:
 
     Not `getrusage`: on Linux a process inherits that figure from the one that started it.
     """
-    for line in Path("/proc/self/status").read_text().splitlines():
+    return held_by("self")
+
+
+def held_by(process: int | str) -> float:
+    """The most memory that a process has held so far, in megabytes."""
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) / 1000
-    raise OSError("no peak memory in /proc/self/status; this measurement needs Linux")
+    raise OSError("no peak memory in /proc; this measurement needs Linux")
+
+
+def cpu_of(process: int) -> float:
+    """Seconds of all cores that a process has used so far."""
+    used = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return sum(map(int, used)) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

@@ -157,9 +157,7 @@ def main() -> None:
     parser.add_argument(
         "--runs", type=int, default=RUNS, help="runs of what is random (%(default)s)"
     )
-    parser.add_argument(
-        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
-    )
+    parser.add_argument("--markdown", action="store_true", help="print Markdown, for the docs")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:

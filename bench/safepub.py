@@ -252,9 +252,7 @@ def main() -> None:
         help="some of parameters,speed,quality,growth",
     )
     parser.add_argument("--runs", type=int, default=RUNS, help=f"runs of what is random ({RUNS})")
-    parser.add_argument(
-        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
-    )
+    parser.add_argument("--markdown", action="store_true", help="print Markdown, for the docs")
     given = parser.parse_args()
     parts: dict[str, Callable[[], Printed]] = {
         "parameters": parameters,

@@ -149,9 +149,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--people", type=int, default=100_000, help="of local views")
     parser.add_argument("--only", metavar="PARTS", help="some of cleveland,long-beach,many,harder")
-    parser.add_argument(
-        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
-    )
+    parser.add_argument("--markdown", action="store_true", help="print Markdown, for the docs")
     given = parser.parse_args()
     parts: dict[str, Callable[[], Printed]] = {
         "cleveland": partial(experiment, given.runs, CLEVELAND, "Cleveland"),

@@ -65,7 +65,7 @@ def people() -> Table:
 
 def public() -> dict[str, Any]:
     """Everything on the page of the reference, by its address."""
-    page = (ROOT / "docs" / "api.md").read_text()
+    page = (ROOT / "docs" / "reference" / "api.md").read_text()
     found = {f"shoal.{name}": getattr(shoal, name) for name in shoal.__all__}
     for place, options in re.findall(r"^::: (\S+)((?:\n    .*)*)", page, re.MULTILINE):
         members = re.search(r"members: \[(.*)\]", options)
@@ -337,7 +337,7 @@ def test_a_text_is_never_taken_letter_by_letter(call: Callable[[], Any]) -> None
 
 
 class AtLeastTwo:
-    """A model of the owner's own, as docs/models.md describes it."""
+    """A model of the owner's own, as docs/how-to/extend-model.md describes it."""
 
     name = "at-least-two"
     hereditary = True
@@ -392,7 +392,7 @@ def test_a_model_or_loss_that_lacks_something_is_refused_by_what_it_lacks() -> N
         loose.Optimal(["2-anonymity"], loss=Half())
     with pytest.raises(ParameterError, match="the class AtLeastTwo"):
         loose.Optimal([AtLeastTwo])
-    with pytest.raises(ParameterError, match="at-least-two depends on which values"):
+    with pytest.raises(ParameterError, match=r"at-least-two .*depends on which values"):
         loose.Disclosure([AtLeastTwo()]).release(people())
 
 

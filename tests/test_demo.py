@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import shoal
-from shoal import demo
+from shoal import arx, demo
 from shoal.data.hierarchy import read as read_hierarchy
 from shoal.errors import FileError, ParameterError
 
@@ -130,3 +130,9 @@ def test_the_hospital_from_a_file_and_from_memory_is_one_table(tmp_path: Path) -
         assert_frame_equal(
             shoal.read(tmp_path / f"h.{format}").frame.to_native(), demo.hospital(100)
         )
+
+
+def test_the_hospital_as_a_project_of_arx(tmp_path: Path) -> None:
+    project = arx.read(demo.arx_project(tmp_path / "hospital.deid", 50))
+    assert project.frame.height == 50
+    assert [one.name for one in project.attributes if one.lines] == list(demo.QUASI)

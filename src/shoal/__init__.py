@@ -6,10 +6,14 @@ This page lists everything public. Importing it is light: each name loads its ro
 used.
 """
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+# Who wants to see what happens configures it: docs/how-to/pipelines.md.
+logging.getLogger("shoal").addHandler(logging.NullHandler())
 
 _ROOMS = {
     "read": "data.files",
@@ -23,9 +27,10 @@ _ROOMS = {
     "Lattice": "lattice",
     "Groups": "lattice",
     "assess": "measure.risk",
+    "suggest": "measure.suggesting",
     "RiskLimits": "measure.gates",
     "preview": "measure.previewing",
-    "compare": "measure.comparing",
+    "compare": "studies.candidates",
     "marginal": "measure.marginals",
     "explain": "measure.explaining",
     "explain_counts": "measure.explaining",
@@ -53,9 +58,13 @@ _ROOMS = {
     "RandomSample": "methods.sampling",
     "Release": "releases.release",
     "Certificate": "releases.certificate",
+    "About": "releases.metadata",
+    "metadata": "releases.metadata",
     "verify": "releases.verification",
     "judge": "studies.judging",
     "forecast": "studies.forecasting",
+    "Answers": "choosing",
+    "choose": "choosing",
     "Ledger": "ledger",
     "Audit": "audit",
     "Recipe": "recipe",
@@ -67,6 +76,7 @@ _ROOMS = {
     "InfeasibleError": "errors",
     "InputError": "errors",
     "InternalError": "errors",
+    "OverridableError": "errors",
     "ParameterError": "errors",
     "QueryError": "errors",
     "RecipeError": "errors",
@@ -76,9 +86,11 @@ _ROOMS = {
     "TooLargeError": "errors",
 }
 _WHOLE = {
+    "arx": "arx",
     "hierarchy": "data.hierarchy",
     "demo": "demo",
     "experiments": "experiments",
+    "report": "report",
     "research": "research",
     "views": "views",
 }
@@ -87,11 +99,15 @@ _WHOLE = {
 __all__ = ["__version__", *_ROOMS, *_WHOLE]
 
 if TYPE_CHECKING:
+    from shoal import arx as arx
     from shoal import demo as demo
     from shoal import experiments as experiments
+    from shoal import report as report
     from shoal import research as research
     from shoal import views as views
     from shoal.audit import Audit as Audit
+    from shoal.choosing import Answers as Answers
+    from shoal.choosing import choose as choose
     from shoal.counts import Counts as Counts
     from shoal.data import hierarchy as hierarchy
     from shoal.data.files import read as read
@@ -109,6 +125,7 @@ if TYPE_CHECKING:
     from shoal.errors import InfeasibleError as InfeasibleError
     from shoal.errors import InputError as InputError
     from shoal.errors import InternalError as InternalError
+    from shoal.errors import OverridableError as OverridableError
     from shoal.errors import ParameterError as ParameterError
     from shoal.errors import QueryError as QueryError
     from shoal.errors import RecipeError as RecipeError
@@ -119,13 +136,13 @@ if TYPE_CHECKING:
     from shoal.lattice import Groups as Groups
     from shoal.lattice import Lattice as Lattice
     from shoal.ledger import Ledger as Ledger
-    from shoal.measure.comparing import compare as compare
     from shoal.measure.explaining import explain as explain
     from shoal.measure.explaining import explain_counts as explain_counts
     from shoal.measure.gates import RiskLimits as RiskLimits
     from shoal.measure.marginals import marginal as marginal
     from shoal.measure.previewing import preview as preview
     from shoal.measure.risk import assess as assess
+    from shoal.measure.suggesting import suggest as suggest
     from shoal.methods.auto import release as release
     from shoal.methods.buckets import Buckets as Buckets
     from shoal.methods.coincident import Coincident as Coincident
@@ -150,8 +167,11 @@ if TYPE_CHECKING:
     from shoal.privacy.limits import Limits as Limits
     from shoal.recipe import Recipe as Recipe
     from shoal.releases.certificate import Certificate as Certificate
+    from shoal.releases.metadata import About as About
+    from shoal.releases.metadata import metadata as metadata
     from shoal.releases.release import Release as Release
     from shoal.releases.verification import verify as verify
+    from shoal.studies.candidates import compare as compare
     from shoal.studies.forecasting import forecast as forecast
     from shoal.studies.judging import judge as judge
 

@@ -60,8 +60,9 @@ _HINTS = {
     "Hierarchy": "the builders of shoal.hierarchy make one, and shoal.hierarchy.read reads one",
     "Chance": "leave it out, unless this is a test",
     "Limits": "make it with shoal.Limits.each, .classes or .formula",
-    "Model": "docs/models.md has what a model of your own needs",
-    "Loss": "docs/measures.md has what a loss of your own needs",
+    "Model": "docs/how-to/extend-model.md has what a model of your own needs",
+    "Loss": "docs/how-to/extend-loss.md has what a loss of your own needs",
+    "Score": "docs/how-to/extend-score.md has what a score of your own needs",
 }
 """How to get what is wanted, where that is not obvious."""
 

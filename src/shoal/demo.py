@@ -25,7 +25,7 @@ from shoal.errors import FileError, ParameterError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["hierarchies", "hospital", "table", "write"]
+__all__ = ["arx_project", "hierarchies", "hospital", "table", "write"]
 
 QUASI = ("age", "sex", "postcode", "admitted", "ward", "insurance")
 """What a neighbour, a colleague or an employer may know about a stay."""
@@ -297,6 +297,60 @@ def write(directory: str | os.PathLike[str], rows: int = 4000) -> Path:
         file.write(_RECIPE.encode())
     return folder / "hospital.toml"
 
+
+@typed
+def arx_project(path: str | os.PathLike[str], rows: int = 4000) -> Path:
+    """Write the hospital as a project of ARX, as far as `shoal.arx` reads one, to try it with.
+
+    It lacks ARX's own serialised parts, so that ARX does not open it. Gives its path.
+    """
+    from zipfile import ZIP_DEFLATED, ZipFile
+
+    people, trees = hospital(rows), hierarchies()
+    roles = dict.fromkeys(people.columns, "INSENSITIVE")
+    roles |= {"patient": "IDENTIFYING", "diagnosis": "SENSITIVE"}
+    roles |= dict.fromkeys(QUASI, "QUASI_IDENTIFYING")
+    types = {"age": "Integer", "stay": "Integer", "admitted": "Date/Time"}
+    parts = {"data/input.csv": people.write_csv(separator=";", null_value="NULL")}
+    defined = []
+    for name, role in roles.items():
+        kind = types.get(name, "String")
+        shown = "<format>yyyy-MM-dd</format>" if kind == "Date/Time" else ""
+        tree = ""
+        if name in QUASI:
+            lines = trees[name].lines()
+            if people[name].null_count():
+                lines = [*lines, ["NULL"] * (len(lines[0]) - 1) + ["*"]]
+            parts[f"input/hierarchies/{name}.csv"] = "".join(f"{';'.join(x)}\n" for x in lines)
+            tree = f"<ref>hierarchies/{name}.csv</ref><min>All</min><max>All</max>"
+        defined.append(
+            f"<assigment><name>{name}</name><type>{role}_ATTRIBUTE</type>"
+            f"<datatype>{kind}</datatype>{shown}{tree}</assigment>"
+        )
+    parts |= {
+        "metadata.xml": "<metadata><version>3.9.1</version></metadata>",
+        "project.xml": "<project><name>hospital</name><separator>;</separator></project>",
+        "input/definition.xml": f"<definition>{''.join(defined)}</definition>",
+        "input/config.xml": _ARX_CONFIG,
+    }
+    with replacing(path) as file, ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    return Path(path)
+
+
+_ARX_CONFIG = """\
+<config>
+  <practicalMonotonicity>false</practicalMonotonicity>
+  <relativeMaxOutliers>0.05</relativeMaxOutliers>
+  <metric>Loss (0.5/1.0/1.0)</metric>
+  <criteria>
+    <criterion>5-anonymity</criterion>
+    <criterion>distinct-2-diversity for attribute 'diagnosis'</criterion>
+    <criterion>(0.05)-sample-uniqueness</criterion>
+  </criteria>
+</config>
+"""
 
 _RECIPE = """\
 # A made-up hospital, released with differential privacy: whether a stay is in the table or not

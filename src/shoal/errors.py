@@ -11,6 +11,7 @@
     ├── TooLargeError        the work would not fit; the message has the number
     ├── InfeasibleError      no table satisfies what was asked for
     ├── BudgetError          a ledger does not allow it: its budget, or its γ
+    │   └── OverridableError  its γ, which a reason that is entered overrides
     ├── ForkError            Polars cannot work in this process, a fork; nothing was reserved
     ├── QueryError           a query cannot be understood, or is about what may not be asked
     ├── Stopped              the caller asked to stop
@@ -24,7 +25,7 @@ call the same parts by their own names (`told`, `at`). No part ever contains a c
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Self
+from typing import Any, Self
 
 __all__ = [
     "BudgetError",
@@ -35,6 +36,7 @@ __all__ = [
     "InfeasibleError",
     "InputError",
     "InternalError",
+    "OverridableError",
     "ParameterError",
     "QueryError",
     "RecipeError",
@@ -138,6 +140,16 @@ class ShoalError(Exception):
             problem = f"{self.where}: {problem}"
         return f"{problem}; {spelled(self.fix, spelling)}" if self.fix else problem
 
+    def to_dict(self) -> dict[str, Any]:
+        """The message, and its parts as a program reads them; those that it has not are empty."""
+        spelling = self.spelling or python_spelling
+        return {
+            "message": str(self),
+            "where": self.where,
+            "option": self.option,
+            "fix": spelled(self.fix, spelling),
+        }
+
     def at(self, where: str, spelling: Spelling | None = None) -> Self:
         """The same error, at a place that the caller knows.
 
@@ -202,6 +214,13 @@ class RecipeError(ShoalError):
     """A recipe has an unknown key or a value that does not fit."""
 
     spelling = staticmethod(toml_spelling)
+    mistakes: "tuple[RecipeError, ...]" = ()
+    """All of them, where the error is about several."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As of every error, with the `mistakes` one by one."""
+        parts = [mistake.to_dict() for mistake in self.mistakes]
+        return {**super().to_dict(), "mistakes": parts}
 
 
 class TooLargeError(ShoalError):
@@ -214,6 +233,10 @@ class InfeasibleError(ShoalError):
 
 class BudgetError(ShoalError):
     """A ledger does not allow it: its budget, or its γ."""
+
+
+class OverridableError(BudgetError):
+    """The γ of a ledger does not allow it, unless a reason to release it anyway is entered."""
 
 
 class ForkError(ShoalError):

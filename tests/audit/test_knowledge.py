@@ -10,7 +10,8 @@ import shoal
 import shoal.audit.knowledge as module
 from shoal.audit import Secret
 from shoal.audit.knowledge import WidthBin, knowledge
-from shoal.zones import NOTICE
+from shoal.look import Zone
+from tests.look.drawn import require_zone, rows_of
 
 FRAME = pl.DataFrame(
     {"name": list("abcdefgh"), "dept": list("XXXXYYYY"), "pay": [5, 6, 4, 7, 3, 5, 8, 2]}
@@ -79,9 +80,10 @@ def test_without_bounds_values_are_as_far_apart_as_can_be(tmp_path: Path) -> Non
 def test_widths_are_also_a_chart_for_the_owner(tmp_path: Path) -> None:
     audited = audit(tmp_path / "a", low=0, high=10)
     audited.ask("max(pay) where dept = 'X'")
-    drawn = module.chart(knowledge(audited)).to_dict()
-    assert NOTICE in str(drawn["title"])
-    [column] = drawn["vconcat"]
-    data = drawn.get("data") or column["data"]  # of one chart alone, it stands above
-    assert sum(row["people"] for row in data["values"]) == 8
-    assert repr(knowledge(audited)[0]).startswith("owner only: ")
+    [column] = knowledge(audited)
+    [picture] = column.pictures()
+    require_zone(picture, Zone.OWNER)
+    bars = rows_of(picture.draw())
+    assert [f"{row['value']:.0f}" for row in bars] == [row[1] for row in picture.rows]
+    assert sum(row["value"] for row in bars) == 8
+    assert repr(column).startswith("owner only: ")

@@ -1,7 +1,9 @@
 """The program as a whole: its help, its exit codes, and that a mistake leaves nothing behind."""
 
 import json
+import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -99,7 +101,7 @@ def test_starting_up_loads_nothing_heavy() -> None:
 
 
 def test_every_command_and_option_is_documented() -> None:
-    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
     absent = []
     for path, inner in commands():
         name = " ".join(("shoal", *path))
@@ -111,6 +113,137 @@ def test_every_command_and_option_is_documented() -> None:
             if option[0] == "-" and f"`{option}" not in page
         ]
     assert not absent
+
+
+def test_the_package_is_a_program_too() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "shoal", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"shoal {shoal.__version__}\n"
+
+
+def completed(shell: str, line: str) -> list[str]:
+    """What a shell offers for a line, asked for as the scripts of the shells do."""
+    words = line.split(" ")
+    environment = {"_SHOAL_COMPLETE": f"complete_{shell}"}
+    if shell == "bash":
+        environment |= {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    else:
+        environment |= {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    done = subprocess.run(
+        [Path(sys.executable).with_name("shoal")],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    return re.findall(r"(?<![\w-])(?:--)?[a-z][a-z-]*", done.stdout)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_commands_and_options(shell: str) -> None:
+    assert {"recipe", "release", "report"} <= set(completed(shell, "shoal re"))
+    assert "verify" not in completed(shell, "shoal re")
+    assert "check" in completed(shell, "shoal recipe ch")
+    assert "--json" in completed(shell, "shoal release --j")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_installed_for_the_shells(shell: str, tmp_path: Path) -> None:
+    program = [Path(sys.executable).with_name("shoal")]
+    # Naming the shell is for tests: people are asked nothing, theirs is detected.
+    environment = os.environ | {
+        "HOME": str(tmp_path),
+        "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1",
+    }
+    shown = subprocess.run(
+        [*program, "--show-completion", shell], env=environment, capture_output=True, text=True
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert f"_SHOAL_COMPLETE=complete_{shell}" in shown.stdout
+    done = subprocess.run(
+        [*program, "--install-completion", shell], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    written = [path for path in tmp_path.rglob("*shoal*") if path.is_file()]
+    assert [path.read_text().strip() for path in written] == [shown.stdout.strip()]
+
+
+def test_bash_takes_the_script_and_completes_by_it(tmp_path: Path) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("there is no bash here")
+    script = """
+eval "$(_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION=1 shoal --show-completion bash)"
+COMP_WORDS=(shoal ver); COMP_CWORD=1
+_shoal_completion shoal
+echo "${COMPREPLY[@]}"
+"""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [bash, "--norc", "-c", script],
+        env=os.environ | {"PATH": path, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["verify"]
+
+
+def test_only_the_command_that_is_completed_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_SHOAL_COMPLETE", "complete_zsh")
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "shoal release --j")
+    alone: Any = typer.main.get_command(app_for([]))
+    assert [*alone.commands] == ["release"]
+
+
+def test_quiet_leaves_errors_warnings_and_json(folder: Path) -> None:
+    done = run("release", "recipe.toml", "--out", "out", "--quiet")
+    assert done.exit_code == 0
+    assert done.output == ""
+    assert (folder / "out" / "certificate.json").is_file()
+    assert run("recipe", "check", "recipe.toml", "--quiet").output == ""
+    assert json.loads(run("assess", "people.csv", "-q", "age", "--json", "--quiet").stdout)
+    violated = run("assess", "people.csv", "-q", "age", "--min-k", "5", "--quiet")
+    assert violated.exit_code == 1
+    assert violated.stdout == ""
+    assert violated.stderr.startswith("violated: ")
+    assert "exists" in refused("recipe", "new", "people.csv", "--out", "recipe.toml", "--quiet")
+    # It is of that one run.
+    assert run("recipe", "check", "recipe.toml").stdout
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments"),
+    [
+        ("FileError", ["release", "nowhere.toml", "--out", "out"]),
+        ("ColumnError", ["assess", "people.csv", "-q", "agee"]),
+        ("ParameterError", ["assess", "people.csv", "-q", "age", "--min-k", "five"]),
+        ("ParameterError", ["assess", "people.csv", "-q", "age", "--unheard-of"]),
+        ("ParameterError", ["unheard-of"]),
+    ],
+)
+def test_with_json_an_error_is_one_json_object(
+    folder: Path, kind: str, arguments: list[str]
+) -> None:
+    said = refused(*arguments)
+    told = json.loads(refused(*arguments, "--json"))
+    assert told["error"]["kind"] == kind
+    assert said == f"error: {told['error']['message']}\n"
+    assert told["exit_code"] == 2
+
+
+def test_with_json_a_bug_is_an_object_without_values(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError(f"cannot cast {SECRET!r}")
+
+    monkeypatch.setattr("shoal.measure.risk.assess", broken)
+    told = json.loads(refused("assess", "people.csv", "-q", "age", "--json", code=70))
+    assert told["exit_code"] == 70
+    assert told["error"]["kind"] == "RuntimeError"
 
 
 def test_the_installed_program_works(folder: Path) -> None:
@@ -144,7 +277,6 @@ def test_the_installed_program_works(folder: Path) -> None:
         ["assess", "people.csv", "-q", "age", "--encoding", "utf-99"],
         ["assess", "people.csv", "-q", "age", "--population", "sex.csv"],
         ["assess", "people.csv", "-q", "age", "--unheard-of"],
-        ["release", "recipe.toml"],
         ["release", "nowhere.toml", "--out", "out"],
         ["release", "recipe.toml", "--out", "people.csv"],
         ["release", "recipe.toml", "--out", "people.csv/inside"],

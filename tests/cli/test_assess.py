@@ -2,11 +2,12 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import refused, run
+from tests.cli.shell import SECRET, refused, run
 from tests.recipe.people import PEOPLE
 
 
@@ -174,3 +175,65 @@ def test_a_population_gives_the_journalists_risk(folder: Path) -> None:
     (folder / "town.csv").write_text("sex\n" + "f\n" * 8 + "m\n" * 4)
     result = run("assess", "people.csv", "-q", "sex", "--population", "town.csv", "--json")
     assert json.loads(result.stdout)["journalist"]["highest"] == 0.25
+
+
+def test_the_verdict_comes_first_and_its_table_with_details(folder: Path) -> None:
+    plain = run("assess", "people.csv", "-q", "sex").stdout
+    assert plain.startswith("If every row is another person, someone known to be in the table")
+    assert "CMS cell size" not in plain
+    detailed = run("assess", "people.csv", "-q", "sex", "--details").stdout
+    assert re.search(r"CMS cell size +groups of 11 or more, risk 9.09 % +2 +fail", detailed)
+    found = json.loads(run("assess", "people.csv", "-q", "sex", "--json").stdout)
+    assert found["verdict"]["line"].split()[:3] == plain.split()[:3]
+
+
+def test_a_verdict_that_cannot_be_given_names_the_options(folder: Path) -> None:
+    (folder / "people.csv").write_text(PEOPLE + PEOPLE.partition("\n")[2])
+    said = " ".join(run("assess", "people.csv", "-q", "sex").stdout.split())
+    assert said.startswith("No convention can be judged: rows are not people")
+    assert "with --person, or give --rows-are-people" in said
+
+
+# Without --quasi
+
+
+def suggested(*arguments: str) -> tuple[str, str]:
+    """What is said of the columns where none is named, and the command to type next."""
+    said = refused("assess", "people.csv", *arguments)
+    *lines, command = said.splitlines()
+    return "\n".join(lines), command
+
+
+def test_without_columns_nothing_is_assessed_and_the_next_command_is_given(folder: Path) -> None:
+    said, command = suggested("--min-k", "2", "--separator", ";")
+    assert said.startswith("error: no quasi-identifying columns to assess")
+    assert "smallest group" not in said
+    assert "named like a person's name (A)" in said
+    options = "--identifying name --quasi age,sex --sensitive diagnosis"
+    assert command == f"shoal assess people.csv {options} --separator ';' --min-k 2"
+    again = run(*shlex.split(command)[1:])
+    assert again.exit_code == 1  # of the limit, which was kept
+    assert re.search(r"quasi-identifying +age, sex", again.stdout)
+
+
+def test_suggestions_show_no_value(folder: Path) -> None:
+    text = PEOPLE.replace("Ann", SECRET).replace("flu", SECRET)
+    (folder / "people.csv").write_text(text)
+    suggested()  # which looks for it
+    (folder / "people.csv").write_text(text.partition("\n")[2])  # no line of names
+    assert "looks like a record" in refused("assess", "people.csv")
+
+
+def test_roles_that_were_given_stay_and_are_not_suggested(folder: Path) -> None:
+    said, command = suggested("-s", "age", "--person", "name", "--json")
+    assert "named like an age" not in said
+    assert "named like a person" not in said
+    options = "--quasi sex --sensitive age,diagnosis --person name --json"
+    assert command == f"shoal assess people.csv {options}"
+
+
+def test_a_table_without_signs_leaves_the_columns_open(folder: Path) -> None:
+    (folder / "people.csv").write_text('x,"y, z"\n' + "1,2\n" * 3)
+    assert suggested()[1] == "shoal assess people.csv --quasi COLUMN"
+    (folder / "people.csv").write_text('age,"sex, f"\n' + "1,2\n" * 3)
+    assert run(*shlex.split(suggested()[1])[1:]).exit_code == 0

@@ -1,5 +1,5 @@
-"""`judge`, `compare`, `attack` and `verify` take the releases of every method, or say why not in
-one sentence.
+"""`judge`, `compare`, `certificate`, `attack` and `verify` take the releases of every method, or
+say why not in one sentence.
 """
 
 import json
@@ -34,6 +34,8 @@ class Released:
         if refused:
             assert done.stdout == ""
             said = " ".join(done.stderr.split())
+            if "--json" in arguments:
+                said = f"error: {json.loads(said)['error']['message']}"
             assert said == f"error: this is a release by {self.entry.name}: {refused}"
         return done.stdout
 
@@ -70,6 +72,33 @@ def test_compare_takes_every_release_or_says_why_not(released: Released) -> None
         if not released.entry.subset:
             # Nobody is left out, and a row of "*" is somebody.
             assert (other["records"], other["suppressed"]) == (60, 0)
+
+
+def test_every_release_is_among_those_compared_or_says_why_it_is_not_ranked(
+    released: Released,
+) -> None:
+    source = released.folder / "people.csv"
+    for options in (("--recipe", released.recipe), ()):
+        found = json.loads(
+            released.run("compare", source, released.made, *options, "--json", refused="")
+        )
+        [release] = found["releases"]
+        assert release["method"] == released.entry.name
+        assert release["promise"]
+        if released.entry.not_compared:
+            assert (release["k"], release["unbeaten"]) == (None, None)
+            assert release["unranked"]
+        else:
+            assert release["unbeaten"] is True
+            assert release["losses"][found["by"]["loss"]] >= 0
+
+
+def test_a_certificate_is_shown_again_as_it_was_printed(released: Released) -> None:
+    printed = released.run(
+        "release", released.recipe, "--out", released.folder / "again", refused=""
+    )
+    shown = released.run("certificate", released.folder / "again", refused="")
+    assert shown.startswith(printed.strip())
 
 
 def test_attack_takes_every_release_or_says_why_not(released: Released) -> None:

@@ -1,8 +1,9 @@
-"""`shoal compare`: two tables side by side, and what the second lost."""
+"""`shoal compare`: releases against their input, and two tables side by side."""
 
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -131,3 +132,85 @@ def test_two_releases_by_region_are_compared(
     assert 0 < found["a"]["loss"] < 1
     assert 0 < found["b"]["loss"] < 1
     assert found["a"]["suppressed"] == found["b"]["suppressed"] == 0
+
+
+# Several releases
+
+
+def write_releases(folder: Path) -> None:
+    """Two releases by the recipe, in folders of their own."""
+    for k in (2, 3):
+        recipe = RECIPE.replace("k = 2", f"k = {k}").replace("suppression = 0.5", "suppression = 0")
+        (folder / f"k{k}.toml").write_text(recipe)
+        assert run("release", f"k{k}.toml", "--out", f"k{k}").exit_code == 0
+
+
+def compared(*arguments: str) -> dict[str, Any]:
+    result = run("compare", *arguments, "--json")
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def test_releases_are_compared_by_their_certificates_alone(folder: Path) -> None:
+    write_releases(folder)
+    found = compared("people.csv", "k2", "k3")
+    assert list(found)[:3] == ["not_for_release", "notice", "input"]
+    assert found["input"]["k"] == 1
+    assert [release["name"] for release in found["releases"]] == ["k2", "k3"]
+    assert found["columns"] == ["age", "sex"]
+    assert found["by"] == {"risk": "highest", "loss": "discernibility"}
+    for release in found["releases"]:
+        assert release["promise"].startswith(f"{release['name'][1]}-anonymity")
+        assert release["method"] == "optimal"
+        assert release["unbeaten"] is not None
+
+
+def test_a_recipe_or_hierarchies_give_all_losses(folder: Path) -> None:
+    write_releases(folder)
+    by_recipe = compared("people.csv", "k2", "k3", "--recipe", "recipe.toml")
+    assert by_recipe["by"]["loss"] == "granularity"
+    made = shoal.Recipe.load("k2.toml").run()
+    losses = by_recipe["releases"][0]["losses"]
+    assert losses["granularity"] == pytest.approx(made.facts.loss)
+    shoal.hierarchy.write(shoal.Recipe.load("recipe.toml").build("age"), folder / "ages.csv")
+    trees = ["--hierarchy", "age=ages.csv,sex=sex.csv", "--type", "age=integer"]
+    by_files = compared("people.csv", "k2", "k3", *trees)
+    assert by_files["releases"][0]["losses"] == pytest.approx(losses)
+
+
+def test_one_folder_or_the_file_in_it_is_a_release_and_plain_tables_are_read(folder: Path) -> None:
+    write_releases(folder)
+    [alone] = compared("people.csv", "k2")["releases"]
+    files = compared("people.csv", "k2/release.csv", "people.csv", "-q", "age,sex")
+    first, plain = files["releases"]
+    assert first["losses"] == alone["losses"]
+    assert (plain["name"], plain["kind"], plain["k"]) == ("table", None, 1)
+    # With one file, it is two tables side by side.
+    both = compared("people.csv", "k2/release.csv", "-q", "age,sex")
+    assert set(both) >= {"a", "b"}
+    assert both["b"]["k"] == first["k"]
+
+
+def test_releases_are_ranked_by_a_risk_and_a_loss(folder: Path) -> None:
+    write_releases(folder)
+    found = compared("people.csv", "k2", "k3", "--risk", "average", "--loss", "group_size")
+    assert found["by"] == {"risk": "average", "loss": "group_size"}
+    assert "it takes 'granularity'" in refused("compare", "people.csv", "k2", "--loss", "size")
+    assert "--risk" in refused("compare", "people.csv", "k2", "--risk", "size")
+
+
+def test_a_release_that_was_changed_is_refused(folder: Path) -> None:
+    write_releases(folder)
+    (folder / "k2" / "release.csv").write_text(SECRET)
+    assert "their digests differ" in refused("compare", "people.csv", "k2", "k3")
+    assert "nowhere" in refused("compare", "people.csv", "k3", "nowhere")
+
+
+def test_people_in_several_rows_of_the_input_are_noticed(folder: Path) -> None:
+    write_releases(folder)
+    lines = PEOPLE.splitlines(keepends=True)
+    (folder / "twice.csv").write_text("".join([*lines, *lines[1:]]))
+    result = run("compare", "twice.csv", "k2", "--recipe", "recipe.toml", "--json")
+    assert result.exit_code == 0, result.output
+    assert "figures are of rows" in result.stderr or json.loads(result.stdout)["input"]["k"] == 2

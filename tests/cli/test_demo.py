@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 import shoal
 from shoal import demo
 from shoal.cli.app import app
+from shoal.workbench.projects import Home
 
 
 def run(*arguments: str) -> Result:
@@ -82,9 +83,13 @@ def test_what_the_demo_says_to_do_next_can_be_done(
     folder, result = done
     monkeypatch.chdir(folder)
     commands = re.findall(r"^  shoal (.*)$", result.stdout, re.MULTILINE)
-    assert len(commands) == 4
+    assert len(commands) == 6
     for command in commands:
         words = shlex.split(command.replace("FILE.csv", "shoal-demo/hospital/hospital.csv"))
+        if words[0] == "workbench":  # it would serve until it is stopped
+            [project] = Home(folder / words[1]).projects()
+            assert project.name == "hospital"
+            continue
         after = CliRunner().invoke(app, words)
         assert after.exit_code == 0, after.output
 

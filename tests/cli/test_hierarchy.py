@@ -1,4 +1,4 @@
-"""`shoal hierarchy show`, `make` and `check`, as someone types them."""
+"""`shoal hierarchy list`, `show`, `make` and `check`, as someone types them."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from shoal.cli.app import app
-from shoal.data.hierarchy import read
+from shoal.data.hierarchy import READY, read
 
 CITIES = "FR;West;*\nDE;West;*\nPL;East;*\n"
 
@@ -316,3 +316,33 @@ def test_what_is_made_from_a_table_is_marked_as_derived(folder: Path) -> None:
 )
 def test_help_reads_well_at_80_columns(words: list[str]) -> None:
     assert all(len(line) <= 80 for line in run(*words).stdout.splitlines())
+
+
+def test_list_has_every_ready_made_hierarchy(folder: Path) -> None:
+    printed = run("list").stdout
+    listed = json.loads(run("list", "--json").stdout)
+    assert [one["name"] for one in listed] == list(READY)
+    for one in listed:
+        assert one["name"] in printed
+        assert all((one["source"], one["licence"], one["forms"], one["level_names"]))
+
+
+def test_show_takes_the_name_of_a_ready_made_hierarchy(folder: Path) -> None:
+    printed = run("show", "isco-08", "--form", "minor").stdout
+    assert "isco-08: 130 values, 4 levels" in printed
+    assert "minor group, sub-major group, major group" in printed
+    assert json.loads(run("show", "isco-08", "--json").stdout)["leaves"] == 436
+    # A file of that name comes first.
+    Path("isco-08").write_text(CITIES, encoding="utf-8")
+    assert "3 values" in run("show", "isco-08").stdout
+    assert "is for ready-made" in run("show", "isco-08", "--form", "minor", code=2).stderr
+
+
+def test_make_writes_a_ready_made_hierarchy(folder: Path) -> None:
+    run("make", "ready", "us-states", "--values", "CA,NY", "--out", "states.csv")
+    assert read("states.csv").lines() == [
+        ["CA", "Pacific", "West", "*"],
+        ["NY", "Middle Atlantic", "Northeast", "*"],
+    ]
+    assert "did you mean 'us-states'" in run("make", "ready", "us-state", code=2).stderr
+    assert "--form" in run("make", "ready", "us-states", "--values", "XX", code=2).stderr

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.arx.streams import SECRET as HAPAX
+from tests.arx.streams import people
 from tests.cli.shell import SECRET, contents, refused, run
 from tests.recipe.people import RECIPE
 
@@ -42,6 +44,13 @@ def test_names_that_look_like_values_may_be_names(folder: Path) -> None:
     assert "2023 = " in run("recipe", "new", "years.csv", "--header").stdout
 
 
+def test_a_draft_has_the_options_of_one_method(folder: Path) -> None:
+    drafted = run("recipe", "new", "people.csv", "--method", "optimal").stdout
+    assert drafted.count("[method]") == 1
+    assert 'name = "optimal"' in drafted
+    assert "there is no method 'best'" in refused("recipe", "new", "people.csv", "--method", "best")
+
+
 def test_checking_a_recipe_states_the_promise_and_writes_nothing(folder: Path) -> None:
     before = contents()
     result = run("recipe", "check", "recipe.toml")
@@ -64,3 +73,21 @@ def test_a_column_without_a_role_is_listed(folder: Path) -> None:
     (folder / "recipe.toml").write_text(RECIPE.replace('visits = "insensitive"\n', ""))
     assert "'visits'" in refused("release", "recipe.toml", "--out", "out")
     assert "'visits'" in refused("recipe", "check", "recipe.toml")
+
+
+def test_a_project_of_arx_becomes_a_recipe(folder: Path) -> None:
+    made = people(weights={"age": 1.0, "town": 0.25}, modes={"age": "MICRO_AGGREGATION"})
+    made.write(folder / "made.deid")
+    result = run("recipe", "from", "made.deid", "--out", "taken")
+    assert result.exit_code == 0, result.output
+    assert "KAnonymity (k 3)" in result.stdout
+    assert "not taken over" in result.stderr
+    assert "microaggregation" in result.stderr
+    assert HAPAX not in result.output
+    assert run("recipe", "check", "taken/recipe.toml").exit_code == 0
+    assert run("release", "taken/recipe.toml", "--out", "out").exit_code == 0
+    assert "not empty" in refused("recipe", "from", "made.deid", "--out", "taken")
+
+
+def test_what_is_not_a_project_is_refused(folder: Path) -> None:
+    assert "not a whole zip archive" in refused("recipe", "from", "people.csv", "--out", "taken")

@@ -1,7 +1,8 @@
 """What `shoal release` and `shoal recipe check` say beforehand, and of a release that is empty or
-not the first.
+not the first; and what programs read.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +127,75 @@ def test_other_releases_and_broken_certificates_beside_it_are_passed_over(tmp_pa
     made = run("release", path, "--out", tmp_path / "out")
     assert made.exit_code == 0
     assert "earlier release" not in made.stderr
+
+
+def test_programs_read_one_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    recipe(tmp_path, 4000, SAFEPUB)
+    checked = run("recipe", "check", "people.toml", "--json")
+    assert checked.stderr == ""
+    beforehand_said = json.loads(checked.stdout)
+    assert beforehand_said["roles"]["quasi"] == ["age", "sex"]
+    assert beforehand_said["owner_only"]["rows"] == 4000
+    made = run("release", "people.toml", "--json")
+    assert made.stderr == ""
+    told = json.loads(made.stdout)
+    assert told["table"] == "people-release/release.csv"
+    paper = json.loads(Path(told["certificate"]).read_text())
+    assert told["promise"] == paper["promise"] == beforehand_said["promise"]
+    assert told["statement"] == paper["statement"] == beforehand_said["statement"]
+    assert told["release"] == paper["number"]
+    assert sorted(told["files"]) == [told["certificate"], told["table"]]
+    assert len(Path(told["table"]).read_text().splitlines()) == 1 + told["rows"]
+    assert any("no ledger" in note for note in told["notes"])
+    assert any("kept" in note for note in told["owner_only"]["notes"])
+    # What only the owner may know is nowhere else.
+    del told["owner_only"]
+    assert "4,000" not in json.dumps(told)
+    assert "4000" not in json.dumps(told)
+    again = run("release", "people.toml", "--json")
+    assert again.exit_code == 2
+    assert again.stdout == ""
+    assert json.loads(again.stderr)["error"]["kind"] == "FileError"
+
+
+def test_an_empty_release_does_not_tell_whether_the_input_is_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = []
+    for rows in (0, 79):
+        (tmp_path / str(rows)).mkdir()
+        monkeypatch.chdir(tmp_path / str(rows))
+        recipe(Path(), rows, SAFEPUB)
+        one = json.loads(run("release", "people.toml", "--json").stdout)
+        assert one["rows"] == 0
+        told.append({name: one[name] for name in one if name not in ("release", "owner_only")})
+    assert told[0] == told[1]
+
+
+def test_programs_read_of_parts_of_ledgers_and_of_empty_releases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    recipe(tmp_path, 79, SAFEPUB)
+    shoal.Ledger.create("ledger.db", epsilon=1, delta="1e-6")
+    words = ("release", "people.toml", "--ledger", "ledger.db", "--json")
+    told = json.loads(run(*words, "--out", "parts", "--rows-per-file", 10).stdout)
+    assert told["rows"] == 0
+    assert told["warnings"][0].startswith("nothing was released")
+    assert "expect an empty release" in told["owner_only"]["warnings"][0]
+    assert told["table"] == "parts/release-*.csv"
+    assert "parts/release-00000.csv" in told["files"]
+    assert "entered in ledger.db as entry 2" in told["owner_only"]["notes"]
+    spent = run(*words, "--out", "second")
+    assert spent.exit_code == 2
+    assert json.loads(spent.stderr)["error"]["kind"] == "BudgetError"
+
+
+def test_programs_read_the_mistakes_of_a_recipe_one_by_one(tmp_path: Path) -> None:
+    path = recipe(tmp_path, 40, 'name = "safepub"\nepsilon = -1\ndelta = 2\nblue = 1')
+    told = json.loads(run("recipe", "check", path, "--json").stderr)
+    assert told["error"]["kind"] == "RecipeError"
+    assert len(told["error"]["mistakes"]) > 1
+    for mistake in told["error"]["mistakes"]:
+        assert mistake["message"] in told["error"]["message"]

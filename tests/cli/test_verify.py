@@ -46,7 +46,7 @@ def test_the_command_ends_with_0_if_nothing_is_wrong(written: tuple[Path, Path])
     assert done.stdout.count("not checked") == 1  # and what is not, in a list
     shown = json.loads(run(*written, "--json").stdout)
     assert (shown["holds"], shown["failures"], shown["promise"]["epsilon"]) == (True, [], "2")
-    assert len(shown["unchecked"]) == 8
+    assert len(shown["unchecked"]) == 9
     assert ["parameters", "score"] in shown["unchecked_places"]
     assert shown["statement"] == json.loads(written[0].read_text())["statement"]
 

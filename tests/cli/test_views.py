@@ -12,6 +12,7 @@ import pytest
 from shoal import views
 from shoal.cli.views import share_text
 from shoal.errors import ParameterError
+from shoal.look import Zone
 from shoal.views import View, Views
 from tests.cli.shell import refused
 from tests.views_files import DONALD, RECIPE, run
@@ -92,20 +93,19 @@ def restored(gamma: str) -> views.Restored:
     return views.restore(both, table, views.subsets(both, 2))
 
 
-def test_a_chart_says_what_it_shows_and_has_its_limits_in_the_legend() -> None:
-    drawn: dict[str, Any] = restored("1/2").chart().to_dict()
-    assert "before and after" in drawn["title"]["text"]
-    assert drawn["title"]["subtitle"].startswith("owner only")
-    points = drawn["layer"][1]
-    assert points["encoding"]["shape"]["scale"]["domain"] == ["before", "after", "allowed"]
-    before, after, _ = points["encoding"]["size"]["scale"]["range"]
-    assert before > 2 * after  # the one behind is seen where both are the same
+def test_a_chart_says_what_it_shows_and_what_its_marks_are() -> None:
+    [picture] = restored("1/2").pictures()
+    assert picture.title == "1 of 7 people are exposed before, 0 after"
+    drawn: dict[str, Any] = restored("1/2").plot().to_dict()
+    assert drawn["title"]["subtitle"] == [Zone.OWNER.words]
+    marks = drawn["layer"][1]["data"]["values"]
+    assert {mark["what"] for mark in marks} == {"before", "after", "allowed"}
 
 
 def test_a_chart_of_nobody_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="nobody was exposed"):
-        restored("9/10").chart()
-    with pytest.raises(ParameterError, match="nobody was exposed"):
+    with pytest.raises(ParameterError, match="nothing to draw"):
+        restored("9/10").plot()
+    with pytest.raises(ParameterError, match="nothing to draw"):
         restored("9/10").save(tmp_path / "chart.svg")
 
 

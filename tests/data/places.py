@@ -166,7 +166,8 @@ PLACES_OF_ROWS: list[Place] = [
     InMemory("pandas", lambda frame: frame.to_pandas(use_pyarrow_extension_array=True)),
     Lazy("lazy polars"),
     Streams("streamed csv", "csv", "lists", "bytes", "durations"),
-    Streams("streamed parquet", "parquet"),
+    # Durations of files are read as seconds.
+    Streams("streamed parquet", "parquet", "durations"),
     DuckDb("duckdb"),
     DuckDbFile("duckdb file"),
     Ibis("ibis"),

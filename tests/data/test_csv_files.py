@@ -16,6 +16,7 @@ import shoal
 from shoal.data import csv_files
 from shoal.data.csv_files import CsvOptions
 from shoal.data.frames import CodedRows
+from shoal.data.hierarchy.build import suppress
 from shoal.errors import ColumnError, FileError, ParameterError, ShoalError
 from tests.data.columns import texts
 
@@ -425,15 +426,24 @@ def rows_or_error(read: Any) -> Any:
     ),
     st.sampled_from(["\n", "\r\n", "\r"]),
     st.binary(max_size=2),
+    st.sets(st.sampled_from(["a", "b", "", "é", "0", '"a"', "elsewhere"])),
 )
 def test_coding_while_reading_changes_no_row_and_no_error(
-    always_coded: None, tmp_path: Path, records: list[list[str]], end: str, rest: bytes
+    always_coded: None,
+    tmp_path: Path,
+    records: list[list[str]],
+    end: str,
+    rest: bytes,
+    expected: set[str],
 ) -> None:
     lines = ["x;y", *(";".join(record) for record in records)]
     path = tmp_path / "any.csv"
     path.write_bytes(end.join(lines).encode() + rest)
     file = csv_file(path)
-    assert rows_or_error(file.read_coded) == rows_or_error(file.read)
+    plain = rows_or_error(file.read)
+    assert rows_or_error(file.read_coded) == plain
+    declared = {"x": sorted(expected), "elsewhere": ["a"]}
+    assert rows_or_error(lambda columns: file.read_coded(columns, declared)) == plain
 
 
 def test_texts_that_are_coded_while_they_are_read_are_sorted_and_all_occur(
@@ -451,6 +461,21 @@ def test_texts_that_are_coded_while_they_are_read_are_sorted_and_all_occur(
     assert table.frame["age"].to_list() == ["39", "50", "39", "039", "7"]
 
 
+@pytest.mark.parametrize("expected", [{}, {"town": ["York", "Aldwych", "Leeds", "Bath"]}])
+@pytest.mark.parametrize("rare", ["", "Hull", "Aldwych", "Zennor"])
+def test_a_text_that_comes_once_in_a_large_file_has_its_place_in_the_order(
+    save: Any, rare: str, expected: dict[str, list[str]]
+) -> None:
+    lines = "York;39\nBath;7\n" * 40_000
+    path = save(f"town;age\n{lines}{rare};7\n{lines}")
+    rows = csv_file(path).read_coded(None, expected)
+    assert isinstance(rows, CodedRows)
+    codes, values = rows.coded["town"]
+    assert values == [*sorted({"York", "Bath", rare} - {""}), *([] if rare else [None])]
+    assert np.bincount(codes).min() == 1
+    assert rows.frame().equals(csv_file(path).read(None))
+
+
 def test_columns_of_many_values_stay_texts_and_the_others_are_coded(save: Any) -> None:
     lines = [f"P{n:06},{n % 7},{n % 50}" for n in range(40_000)]
     path = save("person,day,age\n" + "\n".join(lines) + "\n")
@@ -459,6 +484,16 @@ def test_columns_of_many_values_stay_texts_and_the_others_are_coded(save: Any) -
     assert list(rows.coded) == ["day", "age"]
     assert rows.columns == ("person", "day", "age")
     assert rows.frame().equals(csv_file(path).read(None))
+
+
+@pytest.mark.parametrize("declared", [253, 254, 255, 300])
+def test_declared_values_that_no_row_has_are_none_of_the_tables(save: Any, declared: int) -> None:
+    lines = "York;39\n;7\n" * 40_000
+    path = save(f"town;age\n{lines}")
+    ages = suppress([str(age) for age in range(declared)])
+    table = shoal.read(path, quasi=["age"], hierarchies={"age": ages})
+    assert table.keys("age") == ("39", "7")
+    assert table.keys("town") == ("York", None)
 
 
 @pytest.mark.parametrize("values", [(1 << 16) - 1, 1 << 16, (1 << 16) + 1])

@@ -130,3 +130,16 @@ def test_unwritable_places_are_named(tmp_path: Path) -> None:
         shoal.write(pl.DataFrame({"a": [1]}), tmp_path / "absent" / "t.csv")
     with pytest.raises(FileError, match="directory or a device"):
         shoal.write(pl.DataFrame({"a": [1]}), tmp_path, format="csv")
+
+
+def test_a_server_may_write_again_what_it_has_read(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    with disk.guarding():
+        disk.reading(path)
+        with pytest.raises(FileError, match="is what the command reads"):
+            disk.place_of(path)
+        with disk.unguarded():
+            disk.reading(path)
+            assert disk.place_of(path) == path
+        with pytest.raises(FileError, match="is what the command reads"):
+            disk.place_of(path)

@@ -388,6 +388,14 @@ def test_a_word_that_does_not_belong_makes_another_name(called: str) -> None:
     assert noticed(rows, ["age"]) == []
 
 
+def test_a_sensitive_column_that_is_left_out_names_nobody() -> None:
+    rows = frame(40).select("name", age=pl.int_range(pl.len()) % 97)
+    table = shoal.table(rows, quasi=["age"], sensitive=["name"])
+    assert assess(table).repeated == ()
+    assert assess(table, sensitive=()).repeated == ()
+    assert assess(shoal.table(rows, quasi=["age"])).repeated == ("name",)
+
+
 @pytest.mark.parametrize("key", ["line", "id", "record_id", "row_no"])
 def test_a_number_of_rows_does_not_excuse_names_that_repeat(key: str) -> None:
     rows = frame().select("name", age=pl.int_range(pl.len()) % 97)

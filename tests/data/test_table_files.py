@@ -38,6 +38,14 @@ def same(read: RowsWithCounts, rows: RowsWithCounts = ROWS) -> bool:
     return bool(one.fill_null("").equals(other.fill_null("")))
 
 
+def as_if_large(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    """Have tables read as those that are large beside free memory, `block` bytes at a time."""
+    monkeypatch.setattr(table_files, "_SMALL", 1 << 62)
+    monkeypatch.setattr(table_files, "_SMALL_FILE", 1 << 62)
+    monkeypatch.setattr(table_files, "_BLOCK", block)
+    monkeypatch.setattr(table_files, "_AT_A_TIME", 10 * block)
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("block", [8, 30, 64, 1000])
 @pytest.mark.parametrize("group", [1, 7, 1000])
@@ -45,14 +53,35 @@ def test_a_table_is_read_as_it_was_written_however_little_at_a_time(
     form: str, block: int, group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "_ROW_GROUP", group)
-    monkeypatch.setattr(table_files, "_HELD", block)
-    monkeypatch.setattr(table_files, "_AT_A_TIME", 10 * block)
+    as_if_large(monkeypatch, block)
     path = written(tmp_path, form)
     read = TableFiles.of([path])
     assert read.digests == [hashlib.sha256(path.read_bytes()).hexdigest()]
-    rows = read.rows(form)
+    rows = read.table(form)
+    assert isinstance(rows, RowsWithCounts)
     assert same(rows)
     assert len(rows.frame) == len(DIFFERENT)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_table_that_is_small_beside_free_memory_is_read_as_a_dataframe(
+    form: str, tmp_path: Path
+) -> None:
+    read = TableFiles.of([written(tmp_path, form)])
+    frame = read.table(form)
+    assert isinstance(frame, pl.DataFrame)
+    assert same(RowsWithCounts.of(frame))
+    assert read.rows(form).count.tolist() == ROWS.count.tolist()
+
+
+def test_a_table_of_many_rows_in_a_small_file_is_not_held_as_a_dataframe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, "parquet", RowsWithCounts(DIFFERENT[:1], np.array([1_000_000])))
+    monkeypatch.setattr(free_memory, "available", lambda: 1 << 28)
+    rows = TableFiles.of([path]).table("parquet")
+    assert isinstance(rows, RowsWithCounts)
+    assert rows.count.tolist() == [1_000_000]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -69,7 +98,7 @@ def test_parts_of_a_table_are_read_in_their_order(form: str, tmp_path: Path) -> 
 def test_a_file_that_changes_while_it_is_read_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_files, "_HELD", 16)
+    as_if_large(monkeypatch, 16)
     for form in ("csv", "parquet"):
         path = written(tmp_path, form)
         read = TableFiles.of([path])
@@ -117,13 +146,13 @@ def test_what_is_not_a_table_is_an_error_in_words(
     with pytest.raises(FileError, match=f"not a readable {form} file"):
         TableFiles.of([tmp_path / "t"]).rows(form)
     with pytest.raises(FileError, match="known are 'csv'"):
-        TableFiles.of([tmp_path / "t"]).rows("xlsx")
+        TableFiles.of([tmp_path / "t"]).rows("xls")
 
 
 def test_a_quote_that_never_closes_is_held_until_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_files, "_HELD", 8)
+    as_if_large(monkeypatch, 8)
     (tmp_path / "t").write_bytes(b'a,b\n"1,2\n' + b"3,4\n" * 9)
     asked: list[int] = []
     monkeypatch.setattr(free_memory, "require", lambda needed, *_: asked.append(needed))

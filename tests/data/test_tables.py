@@ -780,3 +780,13 @@ def test_common_mistakes_say_what_to_write() -> None:
     with pytest.raises(ColumnError, match=r"shoal\.read"):
         shoal.table("people.csv")
     assert shoal.Optimal(["2-anonymity"]).models == (shoal.KAnonymity(2),)
+
+
+def test_an_engine_of_ones_own_is_taken_and_what_it_lacks_is_named() -> None:
+    class Half:
+        def tally(self, names: list[str]) -> None: ...
+
+    with pytest.raises(
+        ParameterError, match=r"a Half is taken for an engine.* 'decimals', .*'dist"
+    ):
+        shoal.table(Half())

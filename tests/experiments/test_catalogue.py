@@ -35,4 +35,4 @@ def test_a_quick_run_gives_tables_and_charts(name: str) -> None:
         for row in panel.rows:
             assert len(row) == len(panel.head)
             assert all(math.isfinite(cell) for cell in row if isinstance(cell, float))
-    assert result.chart().to_dict()["vconcat"]
+    assert result.plot().to_dict()

@@ -8,6 +8,7 @@ import shoal
 from shoal.errors import ParameterError
 from shoal.experiments import Experiment, Panel, Plot, Result, RunSetting
 from shoal.experiments.experiment import Findings
+from shoal.look import Zone
 
 PANEL = Panel("sizes", ("a.b", "size", "by"), ((1, 2.5, "x"), (2, None, "y")), Plot("a.b", "size"))
 LOG = Panel("logs", ("n", "s"), (("few", 1), ("many", 100)), Plot("n", "s", "n", "bar", log_y=True))
@@ -52,7 +53,8 @@ def test_a_result_about_a_given_table_is_owner_only() -> None:
     result = _of("a table", "people.csv")
     assert result.notice
     assert result.to_dict()["not_for_release"] is True
-    assert result.notice in json.dumps(result.chart().to_dict())
+    assert Zone.OWNER.words in result.plot().to_json()
+    assert Zone.OWNER.words not in _of().plot().to_json()
 
 
 def test_a_panel_is_a_dataframe() -> None:
@@ -60,7 +62,7 @@ def test_a_panel_is_a_dataframe() -> None:
 
 
 def test_charts_show_what_can_be_drawn() -> None:
-    first, second = _of().chart().to_dict()["vconcat"]
+    first, second = _of().plot().to_dict()["vconcat"]
     assert len(first["data"]["values"]) == 1  # the other has no value
     assert first["encoding"]["x"]["title"] == "a.b"
     assert first["encoding"]["x"]["type"] == "quantitative"

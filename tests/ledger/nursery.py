@@ -70,7 +70,7 @@ class WritesFirst(Ledger):
 class Forgets(Ledger):
     """A broken twin: what is reserved is spent only when the release is completed."""
 
-    def _enter(self, facts: Any) -> Any:
+    def _enter(self, facts: Any, made: Any = None) -> Any:
         self.later = facts
         number = len(self.entries()) + 1
         return SimpleNamespace(number=number, facts=SimpleNamespace(other_data=False))

@@ -1,5 +1,6 @@
 """`explain` and `explain_counts` in a notebook: parameters in words, before any data is seen."""
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
@@ -31,6 +32,16 @@ def test_an_explanation_has_the_parameters_of_a_release() -> None:
 def test_odds_are_the_exponential_of_epsilon_rounded_up() -> None:
     assert e <= explain(1, "1e-6").odds == pytest.approx(e)
     assert explain("ln(2)", "1e-6").odds == pytest.approx(2)
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "1.5", "2.5", "3", "ln(3)"])
+def test_what_a_belief_becomes_is_rounded_up(epsilon: str) -> None:
+    explained = explain(epsilon, "1e-6")
+    factor, share = re.findall(r"at most ([0-9.]+)", explained.conclusion)
+    assert float(factor) >= explained.odds * (1 - 1e-12)
+    assert float(share) / 100 >= explained.odds / (1 + explained.odds) - 1e-12
+    shown = re.findall(r"at most ([0-9.]+) times", explained._repr_html_())
+    assert float(shown[0]) >= explained.odds * (1 - 1e-12)
 
 
 def test_epsilon_is_split_between_the_anonymisation_and_the_search() -> None:

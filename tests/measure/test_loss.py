@@ -1,8 +1,9 @@
 """Loss models: goldens worked out by hand, and what must hold for every table, hierarchy and
 node."""
 
+import math
 from math import log2
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,8 @@ from shoal.errors import ParameterError
 from shoal.lattice import Groups, Lattice
 from shoal.measure.loss import (
     LOSSES,
+    Aggregate,
+    Aggregated,
     Columnwise,
     Entropy,
     Granularity,
@@ -335,3 +338,91 @@ def test_no_loss_but_that_of_sizes_falls_when_a_record_is_lost(
     fewer = np.array([data.draw(st.integers(0, int(number))) for number in numbers], dtype=np.int64)
     for name in ("granularity", "intensity", "entropy", "ambiguity"):
         assert LOSSES[name].of(groups, fewer) >= LOSSES[name].of(groups, numbers) - 1e-9
+
+
+@pytest.mark.parametrize("by", get_args(Aggregate))
+@pytest.mark.parametrize("cells", [Granularity(), Intensity(), Entropy()])
+def test_aggregates_go_from_0_to_1_and_never_fall_without_suppression(
+    by: Aggregate, cells: Columnwise
+) -> None:
+    lattice = four_people()
+    loss = Aggregated(cells, by)
+    everything = {node: np.ones(len(lattice.groups(node).sizes), np.bool_) for node in nodes_of()}
+    for node, kept in everything.items():
+        found = loss.of(lattice.groups(node), kept)
+        assert 0 <= normalised(loss, lattice.groups(node), kept) <= 1
+        for coarser in lattice.coarser(node):
+            assert loss.of(lattice.groups(coarser), everything[coarser]) >= found - 1e-12
+    assert loss.of(lattice.groups((0, 0)), everything[0, 0]) == pytest.approx(0)
+    nothing = np.zeros(len(everything[0, 0]), np.bool_)
+    assert normalised(loss, lattice.groups((0, 0)), nothing) == pytest.approx(1)
+
+
+def nodes_of() -> list[tuple[int, ...]]:
+    return list(four_people().nodes())
+
+
+def test_aggregates_are_those_of_arx() -> None:
+    lattice = four_people()
+    groups = lattice.groups((1, 0))
+    kept = groups.sizes >= 2
+    by_column = Aggregated(Granularity()).by_column(groups, kept)
+    # (Σ shares − n / leaves) / (n − n / leaves), three records kept and one suppressed.
+    assert by_column == pytest.approx([(3 * 2 / 4 + 1 - 1) / 3, (3 / 2 + 1 - 2) / 2])
+    one, two = by_column
+    expected = {
+        "sum": one + two,
+        "arithmetic mean": (one + two) / 2,
+        "geometric mean": math.sqrt((1 + one) * (1 + two)) - 1,
+        "maximum": max(one, two),
+        "rank": max(one, two),
+    }
+    for by, value in expected.items():
+        assert Aggregated(Granularity(), by).of(groups, kept) == pytest.approx(value)  # type: ignore[arg-type]
+    assert Aggregated(Granularity(), "rank").key(by_column) == (max(one, two), min(one, two))
+
+
+@pytest.mark.parametrize(
+    ("balance", "kept_counts", "left_counts"), [(0.25, 1, 0.5), (0.75, 0.5, 1)]
+)
+def test_balance_makes_suppression_or_generalisation_cheaper(
+    balance: float, kept_counts: float, left_counts: float
+) -> None:
+    groups = four_people().groups((1, 0))
+    kept = groups.sizes >= 2
+    loss = Aggregated(Granularity(), "sum", balance=balance)
+    age = kept_counts * 3 * 2 / 4 + 2 / 4 + left_counts * (1 - 2 / 4)
+    lowest = kept_counts * 4 / 4
+    assert loss.by_column(groups, kept)[0] == pytest.approx((age - lowest) / (4 - lowest))
+
+
+def test_importance_of_aggregates_is_relative_to_the_largest() -> None:
+    groups = four_people().groups((1, 0))
+    kept = groups.sizes >= 2
+    plain = Aggregated(Granularity()).by_column(groups, kept)
+    weighed = Aggregated(Granularity(), importance={"age": 4}).by_column(groups, kept)
+    assert weighed == pytest.approx(plain * [1, 1 / 4])
+
+
+@pytest.mark.parametrize("by", get_args(Aggregate))
+@pytest.mark.parametrize("balance", [0, 0.1, 0.5, 0.8, 1])
+def test_bounds_are_below_what_is_lost(by: Aggregate, balance: float) -> None:
+    lattice = four_people()
+    loss = Aggregated(Granularity(), by, balance=balance)
+    least = loss.least_by_column(lattice)
+    for node in lattice.nodes():
+        groups = lattice.groups(node)
+        for k in (1, 2, 3, 5):
+            kept = groups.sizes >= k
+            for suppressed in range(int(groups.sizes[~kept].sum()) + 1):
+                bound = least(np.array([node]), np.array([suppressed]))
+                assert bound[0] <= loss.of(groups, kept) + 1e-12
+
+
+def test_aggregates_refuse_what_they_do_not_know() -> None:
+    with pytest.raises(ParameterError, match="aggregate"):
+        Aggregated(Granularity(), "median")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="balance"):
+        Aggregated(Granularity(), balance=float("nan"))
+    with pytest.raises(ParameterError, match="twice"):
+        Aggregated(Granularity({"age": 2}))

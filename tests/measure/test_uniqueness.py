@@ -84,6 +84,8 @@ def test_shares_of_columns_in_the_risk_are_what_they_are_by_hand() -> None:
     assert (first.column, first.values, first.alone, first.without) == ("a", 4, 4 / 4, 2 / 4)
     assert (second.column, second.values, second.alone, second.without) == ("b", 2, 2 / 4, 4 / 4)
     assert (first.share, second.share) == pytest.approx((2.5 / 3, 0.5 / 3))
+    # Without a, everybody shares b with one other; without b, all are alone by a.
+    assert (first.uniques_without, second.uniques_without) == (0, 4)
 
 
 def test_shares_add_up_to_one_and_a_constant_column_has_none() -> None:
@@ -111,6 +113,7 @@ def test_people_with_several_rows_are_unique_by_what_nobody_else_has() -> None:
     assert crowds_of_people(np.array([2, 2, 1, 1]), people).tolist() == [2, 1, 1]
     by_column = {risk.column: risk for risk in column_risks(counts, people)}
     assert by_column["a"].alone == pytest.approx((1 / 2 + 1 + 1) / 3)
+    assert by_column["b"].uniques_without == 2
 
 
 def test_nobody_is_unique_among_rows_that_all_occur_twice() -> None:

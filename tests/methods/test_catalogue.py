@@ -11,6 +11,7 @@ from shoal.errors import ParameterError
 from shoal.methods.catalogue import CATALOGUE, entries, entry_of
 from shoal.methods.entry import Entry
 from tests.conftest import ROOT
+from tests.methods.examples import EXAMPLES
 from tests.methods.test_entry import every_entry
 
 
@@ -35,10 +36,23 @@ def test_a_method_is_loaded_when_it_is_asked_for() -> None:
     subprocess.run([sys.executable, "-c", program], cwd=ROOT / "src", check=True)
 
 
+OF_A_LOSS = ("aggregate", "importance", "balance")
+"""Parameters of `Optimal` that are kept as parts of its loss."""
+
+
 @every_entry
 def test_a_method_is_a_frozen_dataclass_of_its_parameters(entry: Entry) -> None:
     assert is_dataclass(entry.method)
     assert entry.method.__dataclass_params__.frozen  # type: ignore[attr-defined]
     parameters = list(signature(entry.method).parameters)
+    if entry.name == "optimal":
+        parameters = [name for name in parameters if name not in OF_A_LOSS]
     assert parameters == [field.name for field in fields(entry.method)]
     assert "unit" in parameters
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_entry_says_whether_the_promise_assumes_public_choices(name: str) -> None:
+    method, tables = EXAMPLES[name]
+    promise = method.promise(tables().schema)
+    assert entry_of(method.name).assumes_public_choices(vars(method)) is promise.public_choices

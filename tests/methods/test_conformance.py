@@ -1,5 +1,5 @@
-"""What every method keeps (docs/architecture.md), checked for all methods of the catalogue by one
-suite.
+"""What every method keeps (docs/project/architecture.md), checked for all methods of the
+catalogue by one suite.
 
 What differs between methods is read from their entries. A new method is one line in `examples`;
 without it the suite fails. The tests take a fixture `method`, so that another module can run them

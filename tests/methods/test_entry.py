@@ -39,6 +39,17 @@ def test_an_entry_agrees_with_itself(entry: Entry) -> None:
 
 
 @every_entry
+def test_a_guide_is_short_and_its_promise_a_sentence_to_one_person(entry: Entry) -> None:
+    parts = vars(entry.guide)
+    for name, text in parts.items():
+        assert text[0].isupper(), name
+        assert text.endswith(".") == (name == "promise"), name
+        assert len(text) <= 130, name
+        assert "|" not in text, name
+    assert " you" in parts["promise"].lower().replace("your", " you")
+
+
+@every_entry
 def test_an_entry_goes_by_the_name_of_its_method(entry: Entry) -> None:
     assert entry.name == entry.method.name
     assert isinstance(entry.name, str)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -114,10 +115,11 @@ class Watching:
     seen: list[str]
     unit: str | None = None
     rows: int = 1
+    name: str = "watching"
 
-    def promise(self, schema: Schema) -> str:
+    def promise(self, schema: Schema) -> SimpleNamespace:
         self.seen.append("promise")
-        return "a promise"
+        return SimpleNamespace(statement="a promise")
 
 
 def test_a_release_begins_with_its_promise_and_has_all_rows_where_rows_are_people(
@@ -127,7 +129,7 @@ def test_a_release_begins_with_its_promise_and_has_all_rows_where_rows_are_peopl
     monkeypatch.setattr(method_module, "people_of", watched(method.seen, people_of))
     job = begin(method, table)
     assert method.seen == ["promise", "rows"]
-    assert (job.promise, job.rows, job.table.rows) == ("a promise", 20, 20)
+    assert (job.promise.statement, job.rows, job.table.rows) == ("a promise", 20, 20)
     assert job.schema == table.schema
     assert job.chance.private
     assert job.progress is silent
@@ -185,16 +187,37 @@ def test_what_is_not_a_model_is_refused_by_what_it_lacks() -> None:
         conjunction([object()])  # type: ignore[list-item]
 
 
-def test_a_model_of_ones_own_goes_by_its_name_unless_it_says_how_it_prints() -> None:
-    class Own:
-        name = "own"
+class Own:
+    """A model of somebody's own."""
 
-    class Printing(Own):
-        def __str__(self) -> str:
-            return "my own"
+    hereditary = False
+    columns = ()
+    meaning = "nothing"
 
-    models: Any = (Own(), Printing())
-    assert short_names(models) == ("own", "my own")
+    def __init__(self, name: str = "own") -> None:
+        self.name = name
+
+    def __str__(self) -> str:
+        return "5-anonymity"
+
+    def holds(self, groups: Any) -> Any:
+        return groups.sizes > 0
+
+    def achieved(self, groups: Any, kept: Any = None) -> int:
+        return 0
+
+
+def test_a_model_of_ones_own_is_told_as_such_whatever_it_prints() -> None:
+    own: Any = Own()
+    models = conjunction(["5-anonymity", own])
+    assert short_names(models) == ("5-anonymity", "own (a model of the owner's own)")
+
+
+@pytest.mark.parametrize("name", ["k-anonymity", "5-anonymity", "Own", "own model", "", "o" * 61])
+def test_a_model_of_ones_own_cannot_pass_for_another(name: str) -> None:
+    own: Any = Own(name)
+    with pytest.raises(ParameterError, match="a name of its own"):
+        conjunction([own])
 
 
 def test_a_syntactic_promise_needs_the_columns_that_it_is_about() -> None:

@@ -3,6 +3,9 @@
 The search itself: tests/lattice.
 """
 
+from pathlib import Path
+from typing import Any
+
 import polars as pl
 import pytest
 
@@ -106,3 +109,32 @@ def test_stars_that_are_values_of_a_level_are_refused_where_records_are_starred(
     with pytest.raises(HierarchyError, match="beside other values"):
         method.release(table)
     shoal.Optimal((KAnonymity(2),), suppression="1/2").release(table)
+
+
+def test_columns_are_put_together_as_asked(tmp_path: Path) -> None:
+    table = digits("001156")
+    geometric = Optimal(["2-anonymity"], aggregate="geometric mean", suppression=1)
+    release = geometric.release(table)
+    assert release.certificate.parameters["loss"]["by"] == "geometric mean"
+    release.write(tmp_path / "out")
+    assert not shoal.verify(tmp_path / "out/certificate.json", tmp_path / "out/release.csv")
+    greedy = Optimal(["2-anonymity"], suppression=1, search="greedy").release(table)
+    assert greedy.certificate.parameters["search"] == "greedy"
+    weighed = Optimal(["2-anonymity"], importance={"x": "1/2"})
+    assert weighed.release(table).certificate.parameters["loss"]["importance"] == {"x": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("options", "blamed"),
+    [
+        ({"balance": "1/2"}, "balance"),
+        ({"loss": "ambiguity", "aggregate": "sum"}, "aggregate"),
+        ({"loss": "ambiguity", "importance": {"x": 1}}, "importance"),
+        ({"aggregate": "sum", "balance": 2}, "balance"),
+        ({"aggregate": "mode"}, "aggregate"),
+        ({"importance": {"x": -1}}, "importance"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(options: dict[str, Any], blamed: str) -> None:
+    with pytest.raises(ParameterError, match=blamed):
+        Optimal(["2-anonymity"], **options)

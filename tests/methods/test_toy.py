@@ -249,7 +249,7 @@ def test_a_recipe_releases_verifies_judges_and_compares_with_it(folder: Path) ->
 
 
 def test_a_draft_and_a_preview_know_it(folder: Path) -> None:
-    run("recipe", "new", "people.csv", "--out", "draft.toml")
+    run("recipe", "new", "people.csv", "--method", "even", "--out", "draft.toml")
     assert "all columns equally coarse" in (folder / "draft.toml").read_text()
     assert run("preview", "people.toml").stdout
 

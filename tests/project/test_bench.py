@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import venv
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,19 +20,23 @@ from bench import (
     coincident,
     columns,
     command,
+    examples,
     kept,
     larger,
     larger_work,
     left,
     personal,
+    report,
     safepub,
     sources,
     work,
+    workbench,
 )
 from bench.__main__ import Printed
 from bench.measure import Took, best, peak
 from bench.sources import Source, adult, large, wide
 from shoal import NoisyCounts, SafePub, demo
+from shoal.look import drawing
 from tests.cli.shell import run
 from tests.conftest import ROOT
 
@@ -51,6 +56,31 @@ def test_every_measurement_runs(small: Source) -> None:
     assert nodes.size == 64
     assert len(work.everything(nodes)) == 64
     assert work.walk(nodes) > 0
+
+
+def test_reports_are_measured_and_within_their_bound(
+    small: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawing, "available", lambda: False)
+    rows = report.reports(small, repeats=1).rows
+    sizes = [row[3] for row in rows if row[3] is not None]
+    assert len(sizes) == 2 * len(report.METHODS)
+    assert max(map(int, map(str, sizes))) < report.LIMIT
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+def test_the_workbench_is_measured(
+    small: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workbench, "painting", nullcontext)
+    titles = [printed.title for printed in workbench.measured([small], tmp_path, repeats=1)]
+    assert titles == [
+        "The first page",
+        "Screens on wide-3",
+        "A role with its risk",
+        "Screens while wide-3 is released",
+        "Memory",
+    ]
 
 
 def test_the_optimum_is_the_least_of_all_nodes(small: Source) -> None:
@@ -308,19 +338,38 @@ def test_every_picture_of_the_guide_can_be_drawn(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_guide_shows_what_was_measured() -> None:
-    guide = (ROOT / "docs" / "how-much-is-left.md").read_text(encoding="utf-8")
-    by_epsilon, instead = left.by_epsilon(left.PAGE), left.instead(left.PAGE)
+    guide = (ROOT / "docs" / "how-to" / "how-much-is-left.md").read_text(encoding="utf-8")
+    by_epsilon = left.by_epsilon(left.PAGE)
     assert len(by_epsilon.rows) == len(left.CENSUS) * len(kept.EPSILONS)
-    assert len(instead.rows) > 4
-    for table in (by_epsilon, instead):
-        _, _, lines = table.text(markdown=True).partition("\n\n")
-        assert lines in guide
+    _, _, lines = by_epsilon.text(markdown=True).partition("\n\n")
+    assert lines in guide
+
+
+def test_examples_of_peers_are_answered(tmp_path: Path) -> None:
+    rows = [f"{age}, {sex}, {pay}" for age in (20, 30) for sex in "fm" for pay in ("low", "high")]
+    (tmp_path / "adult.csv").write_text("\n".join(["age, sex, salary-class", *rows, *rows, ""]))
+    (tmp_path / "age.csv").write_text("20,*\n30,*\n")
+    (tmp_path / "sex.csv").write_text("f,*\nm,*\n")
+    example: dict[str, Any] = {
+        "file": str(tmp_path / "adult.csv"),
+        "quasi": ["age", "sex"],
+        "sensitive": "salary-class",
+        "suppressed": 50,
+        "hierarchies": {name: str(tmp_path / f"{name}.csv") for name in ("age", "sex")},
+    }
+    figures = {"k": 4, "l": 2, "entropy": 2, "t": 0, "beta": 0, "delta": 0}
+    assert examples.checked(example, {"answers": figures})[1] == "equal"
+    wrong = examples.checked(example, {"answers": {**figures, "k": 5}})[1]
+    assert wrong == "differ: k (4, theirs 5)"
+    theirs = {"answers": {"records": 16, "levels": [1, 1]}}
+    _, words = examples.made(example, "4-anonymity", theirs)
+    assert words == "16 records, levels 00; theirs 16, 11"
 
 
 @pytest.mark.parametrize(
     "module", sorted(path.stem for path in Path(work.__file__).parent.glob("*.py"))
 )
 def test_every_module_starts_without_tables(module: str, plain: Path) -> None:
-    if module == "peers":
+    if module in ("peers", "peers_examples"):
         pytest.skip("runs in an environment of its own")
     importlib.import_module(f"bench.{module}")

@@ -1,7 +1,7 @@
 """The documentation is true: its code runs, its links lead somewhere, every public name is there.
 
-The convention is in docs/development.md. Blocks of ```python run from top to bottom, with one
-namespace and one folder per page; those with title="needs Spark" only where it is installed. Of
+The convention is in docs/project/development.md. Blocks of ```python run from top to bottom, with
+one namespace and one folder per page; those with title="needs Spark" only where it is installed. Of
 ```console blocks, the lines that start with `$ shoal` are run; below each is its output, with `…`
 for any text.
 """
@@ -23,7 +23,7 @@ import shoal
 from shoal.cli.app import app
 from tests.conftest import ROOT
 
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(
     r"^(?P<indent>[ ]*)```(?P<language>[\w-]*)(?P<more>[^\n]*)\n(?P<body>.*?)^(?P=indent)```[ ]*$",
     re.MULTILINE | re.DOTALL,
@@ -171,8 +171,25 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_the_files_that_a_page_names_are_there(page: Path) -> None:
-    named = re.findall(r"`((?:src|tests|bench|docs|scripts)/[\w/.-]+)`", page.read_text("utf-8"))
+    folders = "src|tests|bench|docs|notebooks|scripts"
+    named = re.findall(rf"`((?:{folders})/[\w/.-]+)`", page.read_text("utf-8"))
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def empty_headers(text: str) -> list[str]:
+    """The heads of tables in which a column has no name."""
+    heads = re.findall(r"^(\|.*\|)[ ]*\n\|[ :|-]+\|[ ]*$", FENCE.sub("", text), re.MULTILINE)
+    return [head for head in heads if not all(cell.strip() for cell in head[1:-1].split("|"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_column_of_a_table_has_a_name(page: Path) -> None:
+    assert empty_headers(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_column_without_a_name_would_be_noticed() -> None:
+    assert empty_headers("| a | |\n|---|---|\n| 1 | 2 |\n") == ["| a | |"]
+    assert empty_headers("| a | b |\n|---|---|\n| 1 | |\n") == []
 
 
 def test_every_page_is_in_the_navigation() -> None:

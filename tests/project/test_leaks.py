@@ -1,7 +1,10 @@
 """What must not leave: values of records that were not released, and what a terminal would obey."""
 
 import json
+import logging
 import pickle
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -281,7 +284,7 @@ def _refused(*command: str) -> str:
         (
             'path = "people.csv"',
             'path = "people.csv"\nencoding = "base64"',
-            "encoding base64 is unknown",
+            "source.encoding: 'base64' is unknown",
         ),
         ('path = "people.csv"', 'path = "people.csv"\nencoding = "\\u0000"', "is unknown"),
         (
@@ -496,3 +499,36 @@ def test_people_are_never_one_because_floats_have_few_digits(frame: Any) -> None
         method.release(shoal.table(frame, identifying=["id"], insensitive=["a"]))
     declared = shoal.table(frame, identifying=["id"], insensitive=["a"], types={"id": "text"})
     assert method.release(declared).facts.records == 5
+
+
+def test_logs_say_what_happened_and_no_value(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pl.DataFrame(COLUMNS).write_csv(tmp_path / "people.csv")
+    ledger = shoal.Ledger.create(tmp_path / "ledger.db", epsilon=1, delta="1e-6")
+    with caplog.at_level(logging.DEBUG, "shoal"):
+        for engine in ("memory", "stream"):
+            table = shoal.read(
+                tmp_path / "people.csv",
+                quasi=["sex"],
+                sensitive=["ill"],
+                hierarchies={"sex": suppress(["f", "m"])},
+                engine=engine,
+            )
+            Optimal((KAnonymity(5),), suppression="1/10").release(table)
+        ledger.release(SafePub(1, "1e-6"), table, tmp_path / "out")
+        shoal.verify(tmp_path / "out" / "certificate.json", tmp_path / "out")
+    said = "\n".join(record.getMessage() for record in caplog.records)
+    for step in ("reading", "releasing by optimal", "safepub: ", "reserves", "wrote", "holds"):
+        assert step in said
+    assert SECRET not in said
+    assert {record.name.partition(".")[0] for record in caplog.records} == {"shoal"}
+
+
+def test_logging_is_left_to_whoever_imports_shoal() -> None:
+    code = """if True:
+        import logging, shoal
+        print(logging.root.handlers, *map(type, logging.getLogger("shoal").handlers))
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["[]", "<class", "'logging.NullHandler'>"]

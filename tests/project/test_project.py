@@ -29,6 +29,8 @@ HEAVY = {
     "altair",
 }
 
+SCRIPTS = ("setup", "check", "docs", "package", "lowest")
+
 REGISTRY = re.compile(
     r"pypi[.]org|python[h]osted|://[^\s/]*(?:pypi|simple/)|--(?:extra-)?index-url", re.IGNORECASE
 )
@@ -88,7 +90,17 @@ def test_the_licence_is_apache() -> None:
 
 
 @pytest.mark.parametrize(
-    "script", ["demo", "test", "scripts/setup", "scripts/check", "scripts/docs", ".ci/run"]
+    "script",
+    [
+        "demo",
+        "test",
+        "scripts/setup",
+        "scripts/check",
+        "scripts/docs",
+        "scripts/package",
+        "scripts/lowest",
+        ".ci/run",
+    ],
 )
 def test_scripts_can_be_run(script: str) -> None:
     path = ROOT / script
@@ -104,7 +116,7 @@ def test_the_readme_begins_with_one_command_for_the_main_job_and_one_for_the_tes
 
 
 def test_every_dependency_is_explained() -> None:
-    page = (ROOT / "docs" / "dependencies.md").read_text()
+    page = (ROOT / "docs" / "project" / "dependencies.md").read_text()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = [
         *project["dependencies"],

@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal.data.tables import table
-from shoal.errors import RecipeError
+from shoal.errors import ParameterError, RecipeError
 from shoal.recipe import METHODS, Recipe, draft
 
 
@@ -31,23 +31,17 @@ def people(tmp_path: Path) -> pl.DataFrame:
     )
 
 
-def _filled(people: pl.DataFrame, folder: Path) -> str:
+def _filled(people: pl.DataFrame, folder: Path, method: str = "auto") -> str:
     """A draft whose blanks are filled in, and the hierarchy of age with them."""
     people.write_csv(folder / "people.csv")
-    text = draft(table(people), folder / "people.csv", folder=folder)
+    text = draft(table(people), folder / "people.csv", folder=folder, method=method)
     text = re.sub(r'^(age +)= "\?"', r'\1= "quasi"', text, flags=re.MULTILINE)
     text = re.sub(r'^(diagnosis +)= "\?"', r'\1= "sensitive"', text, flags=re.MULTILINE)
     text = text.replace('epsilon = "?"', "epsilon = 2").replace('delta = "?"', "delta = 0.5")
-    text = re.sub(r'^([^#\n]*)= "\?"', r'\1= "identifying"', text, flags=re.MULTILINE)
-    first, ages, rest = re.split(
-        r"^(# \[hierarchies\.age\]\n(?:# .*\n)+)", text, flags=re.MULTILINE
-    )
-    ages = (
-        re.sub(r"^# ", "", ages, flags=re.MULTILINE)
-        .replace('low = "?"', "low = 0")
-        .replace('high = "?"', "high = 99")
-    )
-    return first + ages + rest
+    roles, heading, rest = text.partition("[hierarchies]\n")
+    roles = re.sub(r'^([^#\n]*)= "\?"', r'\1= "identifying"', roles, flags=re.MULTILINE)
+    text = roles + heading + rest
+    return re.sub(r"^# (age = )", r"\1", text, flags=re.MULTILINE)
 
 
 def test_a_draft_decides_nothing_silently(people: pl.DataFrame, tmp_path: Path) -> None:
@@ -108,22 +102,55 @@ def test_a_draft_takes_for_text_what_would_lose_a_zero(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS.names if name != "auto"])
-def test_every_other_method_of_a_draft_can_take_the_place_of_the_first(
+def test_a_draft_has_the_method_that_is_asked_for(
     people: pl.DataFrame, tmp_path: Path, name: str
 ) -> None:
-    head, _, rest = _filled(people, tmp_path).partition("[method]\n")
-    (section,) = [
-        part for part in rest.split("# [method]\n")[1:] if part.startswith(f'# name = "{name}"')
-    ]
-    lines = [line.removeprefix("# ") for line in section.splitlines() if line.startswith("# ")]
-    lines = [line.replace('column = "?"', 'column = "diagnosis"') for line in lines]
-    chosen = (
-        "\n".join(["[method]", *lines]).replace('["?"]', '["2-anonymity"]').replace('"?"', "0.5")
-    )
-    (tmp_path / "recipe.toml").write_text(head + chosen)
+    filled = _filled(people, tmp_path, name).replace('column = "?"', 'column = "diagnosis"')
+    filled = filled.replace('["?"]', '["2-anonymity"]').replace('"?"', "0.5")
+    assert re.findall(r'^name = "(.*)"$', filled, re.MULTILINE) == [name]
+    (tmp_path / "recipe.toml").write_text(filled)
     recipe = Recipe.load(tmp_path / "recipe.toml")
     assert recipe.method().name == name
     assert recipe.run().certificate.method == name
+
+
+def test_a_draft_for_a_method_that_there_is_not_is_refused(
+    people: pl.DataFrame, tmp_path: Path
+) -> None:
+    with pytest.raises(ParameterError, match="there is no method 'best'"):
+        draft(table(people), tmp_path / "people.csv", method="best")
+
+
+def test_a_draft_fits_the_screen(tmp_path: Path) -> None:
+    # The columns that people know from the Adult table.
+    names = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass")
+    people = pl.DataFrame({name: ["a", "b"] for name in (*names, "occupation", "salary-class")})
+    drafted = draft(table(people), tmp_path / "people.csv", folder=tmp_path)
+    assert 24 <= len(drafted.splitlines()) <= 60
+
+
+def test_a_draft_suggests_ready_made_hierarchies_and_takes_codes_for_text(tmp_path: Path) -> None:
+    texts = {
+        "country": ["FRA", "DEU"],
+        "zip": ["20500", "94103"],
+        "isco": ["2512", "5223"],
+        "number": ["1", "2"],
+        "x": ["France", "Iran"],
+        "born": ["2000-01-01", "2001-01-01"],
+    }
+    people = pl.DataFrame({name: values * 20 for name, values in texts.items()})
+    drafted = draft(table(people), tmp_path / "people.csv", folder=tmp_path)
+    types = dict(re.findall(r'^(\w+) *= "(text|integer|date)"', drafted, re.MULTILINE))
+    assert types["zip"] == types["isco"] == "text"
+    assert types["number"] == "integer"
+    for line in (
+        '# country = { build = "ready", name = "countries", form = "alpha-3" }',
+        '# zip = { build = "ready", name = "postcodes-us" }  # by its name',
+        '# isco = { build = "ready", name = "isco-08" }  # by its name',
+        '# x = { build = "ready", name = "countries", form = "name" }  # by its values',
+        '# born = { build = "ready", name = "dates" }',
+    ):
+        assert line in drafted.splitlines()
 
 
 def test_a_filled_draft_is_a_recipe_with_differential_privacy(

@@ -113,8 +113,8 @@ from tests.recipe.people import Write
         ('missing = "category"', "budget = 1", "budget: unknown key; it takes 'source', 'roles'"),
         (
             'format = "csv"',
-            'format = "xlsx"',
-            "output.format is 'xlsx'; it takes 'csv', 'parquet', 'arrow'",
+            'format = "pdf"',
+            "output.format is 'pdf'; it takes 'csv', 'csv.gz', 'csv.zst', 'parquet', 'arrow'",
         ),
         (
             'model = "k-anonymity"\nk',

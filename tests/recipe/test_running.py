@@ -231,7 +231,7 @@ def test_a_check_lists_all_that_is_wrong_at_once(tmp_path: Path) -> None:
 [source]
 path = "people.csv"
 types = { age = "integer" }
-sheet = 1
+tab = 1
 
 [roles]
 name = "identifying"
@@ -255,7 +255,7 @@ ceiling = { ill = 1 }
     assert done.exit_code == 2
     said = done.stderr
     for expected in (
-        "source.sheet: unknown key",
+        "source.tab: unknown key",
         "hierarchies.job: no such column in [roles]",
         "method.ceiling.ill: ",
         "hierarchies.age.high must not be below",

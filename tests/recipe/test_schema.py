@@ -77,7 +77,7 @@ def test_numbers_are_exact(write: Write) -> None:
     "choices", [METHODS, MODELS, BUILDERS], ids=["methods", "models", "builders"]
 )
 def test_every_choice_and_each_of_its_options_is_documented(choices: Choices) -> None:
-    page = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "recipes.md").read_text(encoding="utf-8")
     for name in choices.names:
         assert f'{choices.key} = "{name}"' in page or f'"{name}"' in page, name
         for option in options_of(choices, name).model_fields:

@@ -87,19 +87,26 @@ def test_a_part_that_is_missing_changed_added_or_swapped_fails(form: str, tmp_pa
         assert shoal.verify(paper, table) == []
     contents = [part.read_bytes() for part in parts]
 
+    def fails(*words: str) -> bool:
+        """Whether verifying and reading say so."""
+        with pytest.raises(FileError) as error:
+            Release.read(tmp_path)
+        said = [shoal.verify(paper, tmp_path)[0], str(error.value)]
+        return all(any(word in text for word in words) for text in said)
+
     parts[1].unlink()
-    assert "cannot read" in shoal.verify(paper, tmp_path)[0]
+    assert fails("cannot read", f"lacks parts of its table, such as 'release-00001.{form}'")
     parts[1].write_bytes(contents[1].replace(b"flu", b"fly"))
-    assert "digests differ" in shoal.verify(paper, tmp_path)[0]
+    assert fails(f"digests differ in 'release-00001.{form}'")
     parts[1].write_bytes(contents[0])
     parts[0].write_bytes(contents[1])
-    assert "digests differ" in shoal.verify(paper, tmp_path)[0]
+    assert fails(f"digests differ in 'release-00000.{form}', 'release-00001.{form}'")
     parts[0].write_bytes(contents[0])
     parts[1].write_bytes(contents[1])
     for name in ("release-00099", "release-copy", "release-"):
         more = tmp_path / f"{name}.{form}"
         more.write_bytes(contents[0])
-        assert "1 file beside the parts" in shoal.verify(paper, tmp_path)[0]
+        assert fails(f"1 file beside the parts of the table would be read as a part: {more.name!r}")
         more.unlink()
     assert shoal.verify(paper, tmp_path) == []
 

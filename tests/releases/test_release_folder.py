@@ -22,7 +22,7 @@ from shoal.data.hierarchy.build import suppress
 from shoal.data.table_files import TableFiles
 from shoal.errors import FileError, ParameterError
 from shoal.releases import release as room
-from shoal.releases.release import Release, earlier_files, require_place
+from shoal.releases.release import Release, certificate_at, earlier_files, require_place
 from shoal.releases.verification import verify
 
 TRACED = (disk.__file__, room.__file__)
@@ -254,7 +254,7 @@ def test_a_release_that_is_replaced_while_it_is_read_is_not_mixed(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     OLD.write(out)
-    read = TableFiles.rows
+    read = TableFiles.table
     often: list[Any] = []
 
     def slowly(*given: Any) -> Any:
@@ -264,7 +264,7 @@ def test_a_release_that_is_replaced_while_it_is_read_is_not_mixed(
             made("cold").write(out)
         return found
 
-    monkeypatch.setattr(TableFiles, "rows", slowly)
+    monkeypatch.setattr(TableFiles, "table", slowly)
     found = Release.read(out)
     paper = json.loads((out / "certificate.json").read_text(encoding="utf-8"))
     assert found.certificate.number == paper["number"]
@@ -346,6 +346,23 @@ def test_names_that_differ_by_case_only_are_one_file(tmp_path: Path) -> None:
     shoal.write(
         pl.DataFrame({"a": [1]}), tmp_path / "people.csv"
     )  # of which a command knows nothing
+
+
+@pytest.mark.parametrize("what", ["pipe", "device", "folder"])
+def test_a_certificate_that_might_never_end_is_not_read(out: Path, what: str) -> None:
+    made().write(out)
+    paper = out / "certificate.json"
+    paper.unlink()
+    if what == "pipe":
+        os.mkfifo(paper)
+    elif what == "device":
+        paper.symlink_to("/dev/zero")
+    else:
+        paper.mkdir()
+    with pytest.raises(FileError, match="has no certificate"):
+        Release.read(out)
+    with pytest.raises(FileError, match="not a plain file"):
+        certificate_at(out)
 
 
 # Cells that spreadsheets run

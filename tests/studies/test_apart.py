@@ -8,7 +8,7 @@ import shoal
 from shoal.chance import Seeded
 from shoal.errors import ColumnError
 from shoal.methods.buckets import Buckets
-from shoal.studies import charts
+from shoal.studies import saving
 from tests.measure.test_bucket_errors import people, released, towns
 
 
@@ -57,7 +57,7 @@ def test_buckets_are_drawn_with_the_errors_of_queries(tmp_path: Path) -> None:
     table = people(True, 300)
     judgement = shoal.judge(table, released(table), queries=10)
     assert judgement.buckets is not None
-    charts.save(judgement.buckets.chart(), tmp_path / "buckets.svg")
+    saving.save(judgement.buckets.pictures(), tmp_path / "buckets.svg")
     drawn = (tmp_path / "buckets.svg").read_text()
-    for text in ("size of the bucket", "one single bucket", "owner only"):
+    for text in ("people of the bucket", "one single bucket", "Owner only"):
         assert text in drawn

@@ -197,7 +197,7 @@ def test_nothing_is_marked_as_owner_only() -> None:
 def test_public_tables_keep_about_what_is_forecast(
     shared_data: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """What docs/epsilon-delta.md says, and a little more, as releases differ."""
+    """What docs/reference/benchmarks-kept.md says, and a little more, as releases differ."""
     monkeypatch.setattr(forecasting, "TABLES", 6)
     trees = {
         path.stem: hierarchy.read(path, root="*")

@@ -518,3 +518,18 @@ def test_groups_of_many_columns_are_found() -> None:
     ].normalised == pytest.approx(1 / 3)
     with pytest.raises(InputError, match="judge it by the table"):
         judge(table, frame.head(100).with_columns(c0=frame["c0"].tail(100)), levels=levels)
+
+
+def test_the_loss_is_that_of_the_columns_that_are_asked_for() -> None:
+    table = people(SIX)
+    release = shown(table, {"age": 1, "town": 0}, list(range(6)))
+
+    def granularity(*columns: str) -> float:
+        return judge(table, release, columns=columns).losses["granularity"].normalised
+
+    # Ten ages of forty, and every town by itself: each column counts from its own best.
+    assert granularity("age") == pytest.approx(9 / 39)
+    assert granularity("town") == 0
+    assert granularity("age", "town") == judge(table, release).losses["granularity"].normalised
+    with pytest.raises(ColumnError, match="no column 'nowhere'"):
+        granularity("age", "nowhere")

@@ -79,7 +79,7 @@ def test_a_curve_is_drawn_and_owner_only(tmp_path: Path) -> None:
     assert "owner only" in repr(curve)
     curve.save(tmp_path / "curve.svg")
     drawn = (tmp_path / "curve.svg").read_text()
-    for text in ("mean squared error", "one single bucket", "owner only"):
+    for text in ("mean squared error", "one single bucket", "Owner only"):
         assert text in drawn
 
 

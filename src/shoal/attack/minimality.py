@@ -102,7 +102,7 @@ def counted(
     return None
 
 
-# Methods whose choice can be replayed without the values; see docs/minimality.md.
+# Methods whose choice can be replayed without the values; see docs/explanation/minimality.md.
 counted.register(Mondrian, mondrian.counted)
 counted.register(Optimal, optimal.counted)
 

@@ -52,6 +52,8 @@ from shoal.errors import (
 )
 from shoal.exact.numbers import printed
 from shoal.log.chain import Link, now
+from shoal.log.keys import digest, new_key
+from shoal.zones import owner_only
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -67,7 +69,7 @@ ROW = "row"
 # Before the names of columns in the store.
 _SECRET = "secret: "
 _PUBLIC = "public: "
-_KEY = 32  # bytes of an analyst's key, and of the secret in the first entry
+_KEY = 32  # bytes of the secret in the first entry
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,7 @@ class Line:
     reply: Reply
 
 
+@owner_only
 @dataclass(frozen=True)
 class SecretState:
     """The state of one secret column: for the owner."""
@@ -163,6 +166,12 @@ class Audit:
 
     def __repr__(self) -> str:
         return f"<shoal.Audit of {plural(self.people, 'row')}, {listed(self._secrets)} secret>"
+
+    def _repr_html_(self) -> str:
+        """The audit as notebooks show it."""
+        from shoal.audit.cards import card_of_audit
+
+        return card_of_audit(self).html()
 
     @classmethod
     def open(cls, place: str | os.PathLike[str]) -> "Audit":
@@ -502,7 +511,7 @@ class Audit:
             )
         if not (0 < len(name) <= 100 and name.isprintable()):
             raise ParameterError("the name of a key is a printable text of up to 100 characters")
-        key = f"shoal-{Chance().bytes(_KEY).hex()}"
+        key = new_key()
         self._store.add_key(Key(name, role, digest(key), now()))
         return key
 
@@ -567,14 +576,6 @@ def replied(aggregate: str, secret: Secret, decision: Decision) -> Reply:
     steps = 2 * people / Fraction(secret.unit or 1)
     digits = next(digits for digits in count() if 10**digits >= steps)
     return Reply(simplest(value / people), digits)
-
-
-def digest(key: str) -> str:
-    """What is kept of a key.
-
-    It is 256 random bits, so that trying keys out is hopeless, and one pass of SHA-256 is enough.
-    """
-    return hashlib.sha256(f"shoal key\n{key}".encode(errors="surrogatepass")).hexdigest()
 
 
 # The data in the store

@@ -6,11 +6,12 @@ dithered columns have digits that nobody was told: owner only. Uses the auditors
 uses it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,13 +23,12 @@ from shoal.audit.polytope import sides
 from shoal.audit.slices import certified
 from shoal.audit.sums import Sums, SumState
 from shoal.exact.numbers import printed
-from shoal.studies import charts
-from shoal.zones import NOTICE, owner_only
+from shoal.look.charts import ChartAxis, histogram
+from shoal.look.pictures import Picture, Pictured
+from shoal.look.zoned import Zone
+from shoal.zones import owner_only
 
-if TYPE_CHECKING:
-    from altair import VConcatChart
-
-__all__ = ["ColumnKnowledge", "WidthBin", "chart", "knowledge"]
+__all__ = ["ColumnKnowledge", "WidthBin", "knowledge"]
 
 SOLVED = 300
 """Cells up to which linear programs find widths; beyond, they are those that are certified."""
@@ -56,7 +56,7 @@ class WidthBin:
 
 @owner_only
 @dataclass(frozen=True)
-class ColumnKnowledge:
+class ColumnKnowledge(Pictured):
     """A secret column, and how closely values are known (owner only).
 
     exact: whether widths are as they are, and not only known to be at least that
@@ -65,6 +65,26 @@ class ColumnKnowledge:
     column: str
     bins: tuple[WidthBin, ...]
     exact: bool
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """How many people's possible values are how far apart."""
+        people = sum(each.people for each in self.bins)
+        least = self.bins[0].low if self.bins else "0"
+        shown = [(each.span, {"": float(each.people)}) for each in self.bins]
+        sure = "" if self.exact else " They may be further apart than is shown."
+        return (
+            Picture(
+                title=f"{self.column}: everybody's possible values are {least} or more apart",
+                sentence=(
+                    f"How many of the {people:,} people have possible values that are how far "
+                    f"apart, given all that was answered.{sure}"
+                ),
+                head=["apart", "people"],
+                rows=[[each.span, f"{each.people:,}"] for each in self.bins],
+                draw=partial(histogram, shown, "possible values are apart", ChartAxis("people")),
+                zone=Zone.OWNER,
+            ),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -75,23 +95,6 @@ class ColumnKnowledge:
 def knowledge(audit: Audit) -> tuple[ColumnKnowledge, ...]:
     """How closely values are known, of every secret column that was asked about."""
     return tuple(_of_column(audit, state) for state in audit.state() if state.family is not None)
-
-
-def chart(columns: Sequence[ColumnKnowledge]) -> "VConcatChart":
-    """How many people's possible values are how far apart, a bar chart for every column."""
-    alt = charts.library()
-    drawn = []
-    for column in columns:
-        rows = [{"width": each.span, "people": each.people} for each in column.bins]
-        bars = alt.Chart(alt.Data(values=rows)).mark_bar()
-        bars = bars.encode(
-            alt.X("width:O", title="possible values are apart", sort=None),
-            alt.Y("people:Q", title="people"),
-        )
-        drawn.append(bars.properties(title=column.column, width=charts.WIDTH))
-    title = alt.Title("How closely values are known", subtitle=NOTICE, anchor="start")
-    drawing: VConcatChart = alt.vconcat(*drawn).properties(title=title)
-    return drawing
 
 
 def _of_column(audit: Audit, state: SecretState) -> ColumnKnowledge:

@@ -3,13 +3,19 @@
 Uses `Audit`, by what is public of it; the command line and the service use it.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from shoal.audit import Audit, Line, Query
 from shoal.audit.model import Strategy
 from shoal.exact.numbers import Exact, printed
+from shoal.look.charts import ChartAxis, bars
+from shoal.look.pictures import Picture
+from shoal.look.zoned import Zone
+from shoal.zones import owner_only
 
 __all__ = [
     "ColumnOverview",
@@ -17,6 +23,7 @@ __all__ = [
     "TranscriptPage",
     "first_query",
     "overview",
+    "queries_of",
     "transcript_page",
 ]
 
@@ -46,6 +53,7 @@ class ColumnSettings:
         return asdict(self)
 
 
+@owner_only
 @dataclass(frozen=True)
 class ColumnOverview:
     """A secret column, and how many queries about it were answered and denied (owner only)."""
@@ -84,6 +92,24 @@ def overview(audit: Audit) -> tuple[ColumnOverview, ...]:
         )
         columns.append(ColumnOverview(settings, state.answered, state.denied))
     return tuple(columns)
+
+
+def queries_of(columns: Sequence[ColumnOverview]) -> Picture:
+    """How many queries were answered and denied."""
+    answered = sum(column.answered for column in columns)
+    asked = answered + sum(column.denied for column in columns)
+    shown = [
+        (one.settings.column, {"answered": float(one.answered), "denied": float(one.denied)})
+        for one in columns
+    ]
+    return Picture(
+        title=f"{answered:,} of {asked:,} queries about secret columns were answered",
+        sentence="Queries about each secret column that were answered and that were denied.",
+        head=["column", "answered", "denied"],
+        rows=[[one.settings.column, f"{one.answered:,}", f"{one.denied:,}"] for one in columns],
+        draw=partial(bars, shown, ChartAxis("queries"), colours=("after", "before")),
+        zone=Zone.OWNER,
+    )
 
 
 def _text(number: Exact | None) -> str | None:

@@ -17,7 +17,7 @@ import typer
 
 from shoal import __version__
 from shoal.cli import options
-from shoal.cli.terminal import abandon, complain
+from shoal.cli.terminal import abandon, complain, complain_json
 from shoal.data.disk import guarding
 from shoal.errors import ShoalError, Stopped
 
@@ -28,56 +28,64 @@ app: typer.Typer
 
 _COMMANDS = {
     "demo": "demo",
+    "choose": "choose",
     "assess": "assess",
     "preview": "preview",
     "release": "release",
+    "certificate": "certificate",
+    "metadata": "metadata",
     "verify": "verify",
     "compare": "compare",
     "judge": "judge",
+    "report": "report",
     "tradeoff": "tradeoff",
     "limits": "buckets",
     "count": "buckets",
     "attack": "attack",
     "explain": "explain",
     "serve": "audit",
+    "workbench": "workbench",
 }
 """The commands, in the order of the help, and the modules that have a function of their name."""
 
-_GROUPS = ("experiment", "recipe", "hierarchy", "ledger", "audit", "views")
+_GROUPS = ("experiment", "recipe", "hierarchy", "ledger", "audit", "views", "member")
 """Modules whose `app` has several commands."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of a disk that stdout goes to
 
 
+_JSON = "shoal.json"
+"""Where the context says whether errors are JSON."""
+
+
 class _Shoal(options.Group):
     """Runs a command.
 
-    Whatever goes wrong becomes one line on stderr and an exit code, never a traceback.
+    Whatever goes wrong becomes one line on stderr and an exit code, never a traceback. With --json
+    the line is a JSON object.
     """
 
     def parse_args(self, ctx: Any, args: Any) -> Any:
+        ctx.meta[_JSON] = "--json" in args
         try:
             return super().parse_args(ctx, args)
         except ShoalError as error:
-            complain(f"error: {error}")
-            raise typer.Exit(2) from None
+            raise _failed(ctx, 2, error) from None
 
     def invoke(self, ctx: Any) -> Any:
         try:
             with guarding():
                 return self._flushed(ctx)
-        except (KeyboardInterrupt, Stopped):
-            complain("stopped; nothing is half-written")
-            raise typer.Exit(130) from None
+        except (KeyboardInterrupt, Stopped) as error:
+            raise _failed(ctx, 130, error, "stopped; nothing is half-written") from None
         except ShoalError as error:
-            complain(f"error: {error}")
-            raise typer.Exit(2) from None
+            raise _failed(ctx, 2, error) from None
         except BrokenPipeError:
             abandon(sys.stdout)
             raise typer.Exit(141) from None  # 1 would say that a threshold was violated
-        except MemoryError:
-            complain("error: out of memory; name fewer columns, or use a machine with more of it")
-            raise typer.Exit(2) from None
+        except MemoryError as error:
+            fix = "name fewer columns, or use a machine with more of it"
+            raise _failed(ctx, 2, error, f"error: out of memory; {fix}") from None
         except Exception as error:
             # typer's own exceptions (usage errors, Exit, Abort) know what to do. Anything else is a
             # bug, and its text may hold a value of the table: only its type and place are shown;
@@ -88,13 +96,13 @@ class _Shoal(options.Group):
                 raise
             if isinstance(error, OSError) and error.errno in _FULL and error.filename is None:
                 abandon(sys.stdout)
-                complain(f"error: cannot write the output: {error.strerror}; make room for it")
-                raise typer.Exit(2) from None
-            complain(
+                message = f"error: cannot write the output: {error.strerror}; make room for it"
+                raise _failed(ctx, 2, error, message) from None
+            message = (
                 f"error: a bug in Shoal ({_place(error)}); please report it. "
                 "SHOAL_DEBUG=1 shows the traceback, which may contain values of the table"
             )
-            raise typer.Exit(70) from None
+            raise _failed(ctx, 70, error, message) from None
 
     def _flushed(self, ctx: Any) -> Any:
         """Run a command and flush its output here, where a closed pipe can still be handled."""
@@ -108,6 +116,24 @@ class _Shoal(options.Group):
             raise
         sys.stdout.flush()
         return done
+
+
+def _failed(ctx: Any, code: int, error: BaseException, message: str = "") -> typer.Exit:
+    """The exit of a command that failed, after its error was told.
+
+    message: for an error that has no words of ours
+    """
+    notes = list(getattr(error, "__notes__", ()))
+    if ctx.meta[_JSON]:
+        told: dict[str, Any] = {"kind": type(error).__name__}
+        if isinstance(error, ShoalError) and not message:
+            told |= error.to_dict()
+        else:
+            told["message"] = message.removeprefix("error: ")
+        complain_json({"error": told, "notes": notes, "exit_code": code})
+    else:
+        complain(*notes, message or f"error: {error}")
+    return typer.Exit(code)
 
 
 def _place(error: BaseException) -> str:
@@ -144,12 +170,22 @@ def shoal(
 def app_for(words: list[str]) -> typer.Typer:
     """The app with the command that is typed; with all of them where that is none, as for help.
 
-    Loading and building the others would take longer than many a command.
+    Loading and building the others would take longer than many a command. While a shell completes a
+    command, that is in the environment.
     """
+    words = words or _being_completed()
     first = words[0] if words else ""
     if first in _COMMANDS or first in _GROUPS:
         return _made([first])
     return _made([*_COMMANDS, *_GROUPS])
+
+
+def _being_completed() -> list[str]:
+    """What is typed so far, as the scripts that complete it for bash, zsh, fish and others say."""
+    if "_SHOAL_COMPLETE" not in os.environ:
+        return []
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
+    return line.split()[1:]
 
 
 @cache
@@ -164,7 +200,6 @@ def _made(names: list[str]) -> typer.Typer:
         name="shoal",
         cls=_Shoal,
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["--help", "-h"]},
     )

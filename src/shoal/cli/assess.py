@@ -9,8 +9,18 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.bundles import bundled
-from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
-from shoal.errors import ParameterError, spelled
+from shoal.cli.terminal import (
+    complain,
+    figures,
+    listing,
+    percent,
+    print_json,
+    remark,
+    show,
+    title,
+    working,
+)
+from shoal.errors import FileError, ParameterError, spelled
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -20,11 +30,19 @@ if TYPE_CHECKING:
     from shoal.data.tables import Table
     from shoal.measure.gates import RiskLimits
     from shoal.measure.risk import Assessment
+    from shoal.measure.suggesting import Suggestion
     from shoal.measure.uniqueness import IdentifyingSet, PopulationUniqueness
 
 __all__ = ["assess"]
 
 _SETS = 10  # how many sets of columns are shown
+_ROLES = (
+    ("identifying", "Columns that look identifying"),
+    ("quasi", "Columns that look quasi-identifying"),
+    ("sensitive", "Columns that look sensitive"),
+    (None, "No sign of a role; decide for yourself"),
+)
+"""The roles that columns may look like, each an option too, and titles."""
 
 
 def _limit(name: str, metavar: str, text: str) -> Any:
@@ -41,7 +59,7 @@ def _limit(name: str, metavar: str, text: str) -> Any:
 class ColumnOptions:
     """What the columns are, and whom a row is about."""
 
-    quasi: options.Quasi
+    quasi: options.Quasi = field(default_factory=list)
     sensitive: options.Sensitive = field(default_factory=list)
     identifying: Annotated[
         list[str],
@@ -74,6 +92,11 @@ class ColumnOptions:
             "--rows-are-people", help="Every row is a different person, even if names repeat."
         ),
     ] = False
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The columns that tell people and households apart."""
+        return tuple(name for name in (self.person, self.household) if name is not None)
 
     def read(self, form: options.Form, file: str) -> "Table":
         return form.read(
@@ -123,8 +146,11 @@ class PopulationOptions:
 
 @dataclass(frozen=True)
 class GateOptions:
-    """The limits that make the command a gate."""
+    """Who is at risk, and the limits that make the command a gate."""
 
+    threshold: Annotated[
+        str, typer.Option(metavar="SHARE", help="A record with a risk above this is at risk.")
+    ] = "0.2"
     min_k: Annotated[int | None, _limit("--min-k", "K", "Records in the smallest group.")] = None
     max_risk: Annotated[
         str | None, _limit("--max-risk", "SHARE", "Highest prosecutor risk of a record.")
@@ -160,15 +186,20 @@ class GateOptions:
         )
 
 
+@dataclass(frozen=True)
+class AnswerOptions(options.ChartFile):
+    """How the figures are shown."""
+
+    json: options.Json = False
+
+
 @bundled
 def assess(
+    context: typer.Context,
     file: options.File,
     columns: ColumnOptions,
     origin: PopulationOptions,
     *,
-    threshold: Annotated[
-        str, typer.Option(metavar="SHARE", help="A record with a risk above this is at risk.")
-    ] = "0.2",
     details: Annotated[
         bool,
         typer.Option(
@@ -176,24 +207,29 @@ def assess(
             help="Adds risk by column, smallest identifying column sets, population uniqueness.",
         ),
     ] = False,
-    json: options.Json = False,
+    answer: AnswerOptions,
     form: options.Form,
     gate: GateOptions,
 ) -> None:
     """How easily can people in this table be recognised?
 
-    Looks at the named columns without generalising them, and lists those it left out. With limits
-    it is a gate for pipelines.
+    Looks at the named columns without generalising them, and lists those it left out. Without
+    --quasi it only suggests columns. With limits it is a gate for pipelines.
     """
     from shoal.measure import gates
     from shoal.measure.risk import assess as assess_table
 
+    answer.require()
     limits = gate.limits(has_sensitive=bool(options.names(columns.sensitive)))
     share = origin.share()
-    above = gates.share(threshold, "threshold")
+    above = gates.share(gate.threshold, "threshold")
     limits.require_possible(above)
     with working(f"reading {options.shown(file)}"):
         table = columns.read(form, file)
+    if not table.quasi:
+        _refuse(context, table, columns.units)
+        raise typer.Exit(2)
+    with working(f"reading {options.shown(file)}"):
         people = origin.read(form)
     with working(f"assessing {table.rows:,} rows"):
         assessment = assess_table(
@@ -209,24 +245,88 @@ def assess(
     spelling = options.as_options({"person": "--person", "rows_are_people": "--rows-are-people"})
     if assessment.repeated:
         fix = spelled(gates.REPEATED_FIX, spelling)
-        complain(f"note: {gates.repeats(assessment)}; these figures are of rows. {fix}")
+        remark(f"note: {gates.repeats(assessment)}; these figures are of rows. {fix}")
     violated = []
     for violation in limits.violated(assessment):
         limit = violation.limit.replace("_", "-")
         violated.append(f"--{limit} {violation.given}: {spelled(violation.what, spelling)}")
-    if json:
+    if answer.json:
         print_json({**assessment.to_dict(), "violated": violated})
     else:
+        show(f"{spelled(assessment.verdict.line, spelling)}\n")
         show(*_pages(assessment))
+        if details:
+            show(*_convention_pages(assessment))
         if details and share is None:
             show(
                 "\nFor uniqueness in the population, give --fraction, the share of it that the "
                 "table holds"
             )
+    answer.write(assessment)
     for line in violated:
         complain(f"violated: {line}")
     if violated:
         raise typer.Exit(1)
+
+
+def _refuse(context: typer.Context, table: "Table", units: "Sequence[str]") -> None:
+    """Say that no column was named, what the columns look like, and what to type next."""
+    from shoal.measure.suggesting import suggest
+
+    if table.is_headless:
+        raise FileError(
+            "the first line of the file looks like a record, which would be shown as the names of "
+            "the columns",
+            "put a line with names above it, or name columns with `quasi`",
+        )
+    with working(f"looking at {len(table.names)} columns"):
+        suggestions = [one for one in suggest(table) if one.column not in units]
+    chosen = {
+        f"--{role}": [one.column for one in suggestions if one.role == role]
+        for role, _ in _ROLES
+        if role is not None
+    }
+    chosen["--quasi"] = chosen["--quasi"] or ["COLUMN"]
+    complain(
+        "error: no quasi-identifying columns to assess, so nothing was assessed; name those that "
+        "others may know with --quasi"
+    )
+    show(*_suggestion_pages(suggestions), aside=True)
+    complain(options.again(context, chosen))
+
+
+def _suggestion_pages(suggestions: "Sequence[Suggestion]") -> "Iterator[RenderableType]":
+    """What the columns look like, and what is only for the owner to decide."""
+    from shoal.measure.suggesting import LISTED, LOOKED_AT
+
+    for role, heading in _ROLES:
+        looking = [one for one in suggestions if one.role == role]
+        if looking:
+            yield title(heading)
+            yield figures(*((one.column, _reason(one)) for one in looking))
+    yield (
+        f"\nThis goes by names, numbers of values, and {LOOKED_AT:,} values of a column at most "
+        f"(none of one with over {LISTED:,}). Letters are those of HIPAA's safe harbour, "
+        "45 CFR 164.514(b)(2)(i). All of it is for the owner only. No column has a role until you "
+        "name it:\n"
+    )
+
+
+def _reason(suggestion: "Suggestion") -> str:
+    letters = "".join(f" ({letter})" for letter in suggestion.safe_harbour)
+    first, *rest = suggestion.reasons
+    return "; ".join([f"{first}{letters}", *rest])
+
+
+def _convention_pages(assessment: "Assessment") -> "Iterator[RenderableType]":
+    """Every convention, what it asks, and what the table has."""
+    yield title("Conventions")
+    said = {True: "pass", False: "fail", None: ""}
+    results = assessment.verdict.results
+    rows = [
+        [one.convention.name, one.convention.asks, one.shown, said[one.passed]] for one in results
+    ]
+    yield listing(["", "asks for", "this table", ""], *rows)
 
 
 def _pages(assessment: "Assessment") -> "Iterator[RenderableType]":

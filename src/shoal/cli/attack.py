@@ -12,12 +12,12 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import (
-    complain,
     figures,
     indented,
     listing,
     percent,
     print_json,
+    remark,
     show,
     title,
     working,
@@ -119,7 +119,7 @@ def _knowing_the_algorithm(
     chosen = Recipe.load(recipe)
     release = Release.read(path)
     if release.certificate.recipe not in (None, chosen.digest):
-        complain("note: the release was made by another recipe, or this one has changed since")
+        remark("note: the release was made by another recipe, or this one has changed since")
     require_attackable(chosen.method())
     if entry_of(chosen.method().name).attack == "people":
         _naming_people(path, release, chosen, json)
@@ -170,7 +170,7 @@ def _naming_people(path: Path, release: "Release", chosen: "Recipe", json: bool)
         return
     show(NOTICE, "", "Whom someone recognises who has everybody's values and knows the algorithm")
     if not seen.replayed:
-        complain(
+        remark(
             "note: running the method gives another release, as it draws by chance or the source "
             "has changed; the figures are those of a run whose draws are known"
         )

@@ -14,11 +14,13 @@ from shoal.cli.terminal import (
     figures,
     listing,
     print_json,
+    remark,
     show,
     title,
     warn_exposed,
     working,
 )
+from shoal.cli.workbench import needs_libraries
 from shoal.errors import FileError, ParameterError
 from shoal.zones import NOTICE
 
@@ -253,13 +255,13 @@ def new(
         rows=people.rows,
         unit=people.unit,
     )
-    complain(
+    remark(
         f"made {audit.place} for {audit.people:,} people; "
         "it contains the data, so protect it as you protect the data"
     )
     show(_settings(audit, overview(audit)))
     again = "" if people.public else ", and make a new one with --public"
-    complain(
+    remark(
         "Anyone who may ask can count people by the public columns. If that reveals too much, "
         f"delete the audit before anyone asks{again}."
     )
@@ -270,7 +272,7 @@ def new(
         )
     found_here = store is None and Path.cwd() == Path(file).resolve().parent
     where = "" if found_here else f" --store {audit.place}"
-    complain(f"Next: shoal audit ask {quote(str(first_query(audit)))}{where}")
+    remark(f"Next: shoal audit ask {quote(str(first_query(audit)))}{where}")
 
 
 @app.command(cls=options.Command)
@@ -308,7 +310,7 @@ def transcript(store: Place = None, json: options.Json = False) -> None:
     elif lines:
         show(figures(*((f"{line.number}  {line.reply}", line.query) for line in lines)))
     else:
-        complain("nothing has been asked yet")
+        remark("nothing has been asked yet")
 
 
 @app.command(cls=options.Command)
@@ -319,20 +321,20 @@ def state(
     force: options.Force = False,
 ) -> None:
     """Show the state of the audit, and how closely values are known (owner only)."""
-    from shoal.audit import knowledge as widths_of
-    from shoal.audit.overview import overview
-    from shoal.studies import charts
+    from shoal.audit.knowledge import knowledge
+    from shoal.audit.overview import overview, queries_of
+    from shoal.studies import saving
 
     options.require_chart(chart, force)
     audit = _opened(store)
     columns = overview(audit)
     with working("working out how closely values are known"):
-        known = widths_of.knowledge(audit)
+        known = knowledge(audit)
     head = audit.head()
     if json:
         shown = [column.to_dict() for column in columns]
-        widths = [column.to_dict() for column in known]
-        figures_of = {"people": audit.people, "columns": shown, "known": widths, "head": head}
+        apart = [column.to_dict() for column in known]
+        figures_of = {"people": audit.people, "columns": shown, "known": apart, "head": head}
         print_json({"not_for_release": True, "notice": NOTICE, **figures_of})
     else:
         show(
@@ -345,8 +347,9 @@ def state(
             figures(("head", head)),
         )
     if chart is not None:
-        charts.save(widths_of.chart(known), chart)
-        complain(f"wrote {chart}, which is not for release")
+        widths = [picture for column in known for picture in column.pictures()]
+        saving.save([queries_of(columns), *widths], chart)
+        remark(f"wrote {chart}, which is not for release")
 
 
 @app.command(cls=options.Command)
@@ -393,7 +396,7 @@ def add(
     """
     key = _opened(store).add_key(name, role)
     print(key)
-    complain(f"this is the key of {name} ({role}); it cannot be shown again")
+    remark(f"this is the key of {name} ({role}); it cannot be shown again")
 
 
 @keys.command("list", cls=options.Command)
@@ -407,14 +410,14 @@ def list_(store: Place = None, json: options.Json = False) -> None:
         rows = [(key.name, key.role, key.made) for key in holders]
         show(listing(("name", "role", "made"), *rows))
     else:
-        complain("nobody has a key yet; shoal audit key add makes one")
+        remark("nobody has a key yet; shoal audit key add makes one")
 
 
 @keys.command("remove", cls=options.Command)
 def remove(name: Name, store: Place = None) -> None:
     """Revoke someone's key."""
     _opened(store).remove_key(name)
-    complain(f"the key of {name} is refused from now on")
+    remark(f"the key of {name} is refused from now on")
 
 
 @dataclass(frozen=True)
@@ -434,6 +437,15 @@ class AddressOptions:
     tls_key: Annotated[
         Path | None, typer.Option(metavar="FILE", help="For TLS: its key.", show_default=False)
     ] = None
+
+    known_as: Annotated[
+        list[str],
+        typer.Option(
+            metavar="HOST,…",
+            help="For --workbench: the hosts in the addresses that people open.",
+            show_default=False,
+        ),
+    ] = field(default_factory=list)
 
     @property
     def exposed(self) -> bool:
@@ -489,15 +501,19 @@ def serve(
         str | None,
         typer.Argument(
             metavar="FILE|URL",
-            help="The audit; else the only *.audit here.",
+            help="The audit, else the only *.audit here; with --workbench a folder of projects.",
             envvar="SHOAL_AUDIT",
             show_envvar=False,
             show_default=False,
         ),
     ] = None,
+    workbench: Annotated[
+        bool, typer.Option("--workbench", help="Serve the workbench to a team instead.")
+    ] = False,
 ) -> None:
     """Answer queries over HTTP, for those who have a key.
 
+    With --workbench, members of a team with a key (shoal member add) share a workbench.
     Log lines go to stderr, one JSON object per line, without data, queries or keys.
     """
     try:
@@ -506,19 +522,19 @@ def serve(
         raise ParameterError(
             "serving needs more libraries", "install them with pip install 'shoal[service]'"
         ) from None
-    audit = _opened(store, "as in shoal serve people.audit")
     if address.tls_key is not None:
         warn_exposed(address.tls_key)
+    if workbench:
+        _serve_team(Path(store or "."), address, limits)
+        return
+    audit = _opened(store, "as in shoal serve people.audit")
     if not audit.keys():
-        complain("note: nobody has a key yet; shoal audit key add makes one")
+        remark("note: nobody has a key yet; shoal audit key add makes one")
     if address.exposed:
-        complain(
-            "warning: without TLS, keys and answers can be read in transit; "
-            "give --tls-certificate, or use a proxy with TLS"
-        )
+        complain(_EXPOSED)
 
     def ready(port: int) -> None:
-        complain(f"serving {audit.place} on {address.host}, port {port}; Ctrl-C stops it")
+        remark(f"serving {audit.place} on {address.host}, port {port}; Ctrl-C stops it")
 
     run(
         audit,
@@ -529,6 +545,33 @@ def serve(
         key=address.tls_key,
         ready=ready,
     )
+
+
+def _serve_team(home: Path, address: AddressOptions, limits: ClientLimitOptions) -> None:
+    try:
+        from shoal.workbench.members import Members
+        from shoal.workbench.running import TeamAddress, serve_team
+    except ImportError:
+        raise needs_libraries() from None
+    if not Members(home).all():
+        remark("note: nobody has a key yet; shoal member add makes one")
+    if address.exposed:
+        complain(_EXPOSED)
+
+    def ready(port: int) -> None:
+        remark(f"serving {home} on {address.host}, port {port}; Ctrl-C stops it")
+
+    known_as = tuple(options.names(address.known_as))
+    place = TeamAddress(
+        address.host, address.port, known_as, address.tls_certificate, address.tls_key
+    )
+    serve_team(home, place, limits.limits(), ready)
+
+
+_EXPOSED = (
+    "warning: without TLS, keys and answers can be read in transit; "
+    "give --tls-certificate, or use a proxy with TLS"
+)
 
 
 def _opened(store: str | None, how: str = "with --store") -> "Audit":

@@ -9,10 +9,10 @@ import typer
 from shoal.cli import options
 from shoal.cli.bundles import bundled
 from shoal.cli.terminal import (
-    complain,
     figures,
     percent,
     print_json,
+    remark,
     rows_of,
     show,
     title,
@@ -67,7 +67,7 @@ def count(
     estimate = reading.count(asked, unbiased=unbiased)
     for name, absent in reading.absent(asked).items():
         values = listed(map(_written, absent))
-        complain(f"note: nobody in the release has {values} as {name!r}; check the spelling")
+        remark(f"note: nobody in the release has {values} as {name!r}; check the spelling")
     if json:
         print_json({"count": estimate.count, "error": estimate.error})
         return
@@ -75,7 +75,7 @@ def count(
         figures(("people", f"{estimate.count:,.1f}"), ("standard error", f"{estimate.error:,.1f}"))
     )
     if estimate.error and not unbiased:
-        complain(
+        remark(
             "note: where values go with other columns, this is too close to independence;"
             " compare --unbiased"
         )
@@ -126,7 +126,7 @@ def _written(value: object) -> str:
 
 @bundled
 def limits(
-    recipe: options.RecipeFile, json: options.Json = False, *, counting: options.Counting
+    recipe: options.RecipeFile, json: options.Json = False, *, counting: options.Following
 ) -> None:
     """Can buckets keep the limits of a recipe, and which values prevent it?
 

@@ -1,22 +1,26 @@
-"""`shoal compare`: two tables side by side, such as an input and its release, or two releases."""
+"""`shoal compare`: releases against their input, or two tables side by side."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from shoal.cli import options
 from shoal.cli.bundles import bundled
-from shoal.cli.terminal import complain, listing, percent, print_json, show, title, working
+from shoal.cli.terminal import listing, percent, print_json, remark, show, title, working
 from shoal.errors import ParameterError, listed
 from shoal.zones import NOTICE
 
 if TYPE_CHECKING:
     from rich.table import Table as Listing
 
+    from shoal.data.hierarchy import Hierarchy
+    from shoal.data.tables import Table
     from shoal.measure.comparing import Comparison, Side
+    from shoal.recipe import Recipe
+    from shoal.studies.candidates import ReleaseComparison
 
 __all__ = ["compare"]
 
@@ -24,53 +28,175 @@ _LOSS_OF_ALL = "loss of all records of A"
 _SCALE = "Loss is granularity, from 0 % for the input to 100 % for nothing left."
 
 
-@bundled
-def compare(
-    a: Annotated[
-        str, typer.Argument(metavar="A", help="A table, such as the input.", show_default=False)
-    ],
-    b: Annotated[
-        str,
-        typer.Argument(
-            metavar="B", help="Another one, such as a release of it.", show_default=False
-        ),
-    ],
-    *,
+@dataclass(frozen=True)
+class NamedColumns:
+    """Which columns others may know, and which nobody should learn: a bundle of options."""
+
     recipe: Annotated[
         Path | None,
         typer.Option(
             metavar="RECIPE", help="Take roles and hierarchies from a recipe.", show_default=False
         ),
-    ] = None,
-    quasi: options.Quasi = [],  # noqa: B006  typer wants a list, and nobody changes it
-    sensitive: options.Sensitive = [],  # noqa: B006
+    ] = None
+    quasi: options.Quasi = field(default_factory=list)
+    sensitive: options.Sensitive = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What several releases are ranked by: a bundle of options."""
+
+    risk: Annotated[
+        Literal["highest", "average", "at_risk"],
+        typer.Option(help="The risk that several releases are ranked by."),
+    ] = "highest"
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The loss they are ranked by; else the first that is known for all.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@bundled
+def compare(
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT", help="The table that releases were made from.", show_default=False
+        ),
+    ],
+    releases: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RELEASE...",
+            help="Directories of releases, or one other table.",
+            show_default=False,
+        ),
+    ],
+    *,
+    columns: NamedColumns,
     files: options.HierarchyFiles,
+    ranking: Ranking,
+    drawing: options.ChartFile,
     json: options.Json = False,
     form: options.Form,
 ) -> None:
-    """How do two tables differ: records, groups, risks, values, loss?
+    """What do releases promise, risk and keep, and which ones does no other beat?
 
-    Name the columns with a recipe or with --quasi. If each has a hierarchy, the loss is shown; a
-    hierarchy is read by its --type. If A is the input, the loss of all its records is shown too,
-    including those that B does not have.
+    Columns, with roles and hierarchies, come from a recipe, from --quasi and --hierarchy, or else
+    from the certificates, as far as they have them. Without hierarchies, losses are those by the
+    sizes of groups.
+
+    With one other table in place of releases, both are shown side by side: records, groups,
+    risks, values, loss. A hierarchy is read by its --type. If INPUT is the input, the loss of all
+    its records is shown too, including those that the other table does not have.
     """
-    from shoal.data.schema import Role
+    drawing.require()
+    trees = files.read(form.types, [table, *releases])
+    roles = _Roles.of(columns, trees, form)
+    if len(releases) == 1 and not _is_release(releases[0]):
+        drawing.write(_compare_two(table, releases[0], roles, form, json=json))
+    else:
+        drawing.write(_compare_several(table, releases, roles, form, ranking, json=json))
+
+
+def _is_release(place: str) -> bool:
+    """Whether a place is the directory of a release."""
+    from shoal.releases.release import CERTIFICATE
+
+    return (Path(place) / CERTIFICATE).is_file()
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """The roles and hierarchies of columns, by options and a recipe, which may be None."""
+
+    recipe: "Recipe | None"
+    quasi: list[str]
+    sensitive: list[str]
+    trees: "dict[str, Hierarchy]"
+    unit: str | None = None
+    rows_are_people: bool = False
+
+    @classmethod
+    def of(
+        cls, columns: NamedColumns, trees: "dict[str, Hierarchy]", form: options.Form
+    ) -> "_Roles":
+        from shoal.data.schema import Role
+
+        known, secret = options.names(columns.quasi), options.names(columns.sensitive)
+        if columns.recipe is None:
+            return cls(None, known, secret, trees)
+        chosen = form.load(columns.recipe)
+        return cls(
+            chosen,
+            known or chosen.having(Role.QUASI),
+            secret or chosen.having(Role.SENSITIVE),
+            chosen.hierarchies | trees,
+            getattr(chosen.method(), "unit", None),
+            chosen.content.rows_are_people,
+        )
+
+    def read(self, place: str, form: options.Form, sensitive: list[str]) -> "Table":
+        """A table; the source of the recipe is read as for a release."""
+        if self.recipe is not None and self.recipe.reads(place) and form.is_default:
+            return self.recipe.table().with_roles(quasi=self.quasi, sensitive=self.sensitive)
+        return form.beside(place).read(place, quasi=self.quasi, sensitive=sensitive)
+
+
+def _compare_several(
+    place: str,
+    releases: list[str],
+    roles: _Roles,
+    form: options.Form,
+    ranking: Ranking,
+    *,
+    json: bool,
+) -> "ReleaseComparison":
+    """Releases, each with what it promises, and which ones no other beats."""
+    import shoal
+    from shoal.cli.candidates import pages
+    from shoal.releases.release import certificate_of
+
+    with working(f"reading {options.shown(place)}"):
+        table = roles.read(place, form, roles.sensitive)
+    # Only the input and hierarchies go by --type: a released column may hold texts such as "20-29".
+    released = replace(form, types=[])
+    found: list[Any] = []
+    for each in releases:
+        if _is_release(each):
+            found.append(Path(each))
+        elif certificate_of(each) is not None:
+            found.append(Path(each).parent)
+        else:
+            found.append(released.beside(each).read(each))
+    with working("comparing"):
+        compared = shoal.compare(
+            table, found, roles.trees, unit=roles.unit, rows_are_people=roles.rows_are_people
+        ).by(ranking.risk, ranking.loss)
+    if compared.input.repeated:
+        remark(
+            f"note: people seem to be in several rows of the input, by "
+            f"{listed(compared.input.repeated)}; figures are of rows"
+        )
+    if json:
+        print_json(compared.to_dict())
+    else:
+        show(NOTICE, *pages(compared), "", NOTICE)
+    return compared
+
+
+def _compare_two(a: str, b: str, roles: _Roles, form: options.Form, *, json: bool) -> "Comparison":
+    """Two tables side by side."""
     from shoal.data.tables import table as as_table
     from shoal.measure.comparing import compare as compare_tables
     from shoal.releases.release import certificate_of
     from shoal.studies.released import released_form, require_comparable, with_counts
 
-    known, secret = options.names(quasi), options.names(sensitive)
-    trees = files.read(form.types, [a, b])
-    chosen = None if recipe is None else form.load(recipe)
-    unit, rows_are_people = None, False
-    if chosen is not None:
-        known = known or chosen.having(Role.QUASI)
-        secret = secret or chosen.having(Role.SENSITIVE)
-        trees = chosen.hierarchies | trees
-        unit = getattr(chosen.method(), "unit", None)
-        rows_are_people = chosen.content.rows_are_people
-    if not known:
+    if not roles.quasi:
         raise ParameterError(
             "no quasi-identifying columns to compare by",
             "name them with --quasi, or give a --recipe",
@@ -82,39 +208,35 @@ def compare(
         certificate = certificate_of(path)
         require_comparable(certificate)
         shape = released_form(certificate)
-        beside = [name for name in secret if name not in shape.apart]
+        beside = [name for name in roles.sensitive if name not in shape.apart]
         with working(f"reading {options.shown(path)}"):
-            # The source of the recipe is read as for a release.
-            if chosen is not None and chosen.reads(path) and form.is_default:
-                table = chosen.table().with_roles(quasi=known, sensitive=secret)
-            else:
-                table = form.beside(path).read(path, quasi=known, sensitive=beside)
+            table = roles.read(path, form, beside)
             if shape.counted:
                 rows = with_counts(table.frame)
-                table = as_table(rows, quasi=known, sensitive=beside, missing=form.missing)
+                table = as_table(rows, quasi=roles.quasi, sensitive=beside, missing=form.missing)
         tables.append(table)
         marks += [shape.mark] if shape.mark else []
         complete += [letter] if shape.complete else []
     comparison = compare_tables(
         tables[0],
         tables[1],
-        {name: tree for name, tree in trees.items() if name in known},
-        unit=unit,
-        rows_are_people=rows_are_people,
+        {name: tree for name, tree in roles.trees.items() if name in roles.quasi},
+        unit=roles.unit,
+        rows_are_people=roles.rows_are_people,
         marks=marks,
-        a_is_input=chosen is not None and chosen.reads(a),
+        a_is_input=roles.recipe is not None and roles.recipe.reads(a),
         complete=complete,
     )
     for name, side in (("A", comparison.a), ("B", comparison.b)):
         if side.assessment.repeated:
             columns = listed(side.assessment.repeated)
-            complain(
+            remark(
                 f"note: people seem to be in several rows of {name}, by {columns}; its figures are "
                 "of rows"
             )
     if json:
         print_json(comparison.to_dict())
-        return
+        return comparison
     if comparison.a_is_input:
         show(NOTICE, "")
     show(
@@ -123,6 +245,7 @@ def compare(
         title("Distinct values, and loss of each column"),
         _columns(comparison),
     )
+    return comparison
 
 
 def _notes(comparison: "Comparison") -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.release import refuse_earlier
-from shoal.cli.terminal import figures, percent, printable, rows_of, show, title, working
+from shoal.cli.terminal import figures, percent, rows_of, say, show, title, working
 from shoal.errors import FileError
 
 if TYPE_CHECKING:
@@ -202,16 +202,18 @@ def _files(out: Path, data: Path | None, made: "Release") -> None:
     if data is not None:
         files[data] = "private: the hospital, its hierarchies and the recipe"
     for path, what in files.items():
-        print(printable(f"{path}  {what}"))
+        say(f"{path}  {what}")
     show(title("Next"))
     parameters = ["--epsilon", promise["epsilon"], "--delta", promise["delta"]]
     drafting = ["recipe", "new", "FILE.csv", "--out", "recipe.toml"]
     steps = {
         "check the table against its certificate": ["verify", paper, table],
         "read what the promise means for one person": ["explain", *parameters],
+        "write a page about it for anyone": ["report", out, "--for", "public"],
         "see how good the release is (private)": ["judge", recipe, "--release", out],
+        "open the hospital in the browser, and go on by clicking": ["workbench", data],
         "draft a recipe for a table of your own": drafting,
     }
     for step, words in steps.items():
         if None not in words:
-            print(printable(f"{step}\n  shoal {shlex.join(map(str, words))}"))
+            say(f"{step}\n  shoal {shlex.join(map(str, words))}")

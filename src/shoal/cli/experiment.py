@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, figures, listing, print_json, show, title, working
+from shoal.cli.terminal import figures, listing, print_json, show, title, working
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -67,7 +67,7 @@ def run(
     """
     from shoal import experiments
 
-    options.require_chart(chart, force)
+    options.require_chart(chart, force, released=data is None)
     table = None if data is None else _table(data)
     with working(name) as report:
         result = experiments.run(
@@ -82,9 +82,7 @@ def run(
         print_json(result.to_dict())
     else:
         show(*_pages(result))
-    if chart is not None:
-        result.save(chart)
-        complain(f"wrote {chart}")
+    options.write_chart(chart, result)
 
 
 def _table(data: Path) -> "Table":

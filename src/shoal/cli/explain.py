@@ -223,6 +223,7 @@ def explain(  # noqa: PLR0913  typer reads the options from the signature
     ] = None,
     table: TableOptions,
     files: options.HierarchyFiles,
+    drawing: options.ChartFile,
     json: options.Json = False,
 ) -> None:
     """What do epsilon and delta mean for one person, or for a table?
@@ -233,6 +234,7 @@ def explain(  # noqa: PLR0913  typer reads the options from the signature
     """
     from shoal.measure import explaining
 
+    drawing.require(released=True)
     if table.is_asked(files):
         other = {
             "beta": beta,
@@ -248,6 +250,7 @@ def explain(  # noqa: PLR0913  typer reads the options from the signature
                 raise ParameterError("is not about a forecast", "leave it out", option=name)
         forecast = table.forecast(files, epsilon, delta, rows)
         _give(forecast, _forecast_pages(forecast), json)
+        drawing.write(forecast)
         return
     share = options.share(split, "--split")
     if columns is not None and (counts is None or definition != "standard"):
@@ -277,6 +280,7 @@ def explain(  # noqa: PLR0913  typer reads the options from the signature
         )
         pages = _count_pages(explanation)
     _give(explanation, pages, json)
+    drawing.write(explanation)
 
 
 def _give(
@@ -396,7 +400,7 @@ def _pages(explanation: "Explanation") -> "Iterator[RenderableType]":
     yield figures(
         ("not drawn", _not_drawn(explanation)),
         ("a crowd", _crowd(explanation)),
-        ("odds", _odds(explanation)),
+        ("odds", explanation.conclusion),
         ("delta", _failure(explanation, facts)),
         ("if replaced", _replacing(explanation)),
     )
@@ -429,17 +433,6 @@ def _crowd(explanation: "Explanation") -> str:
         f"A row that is drawn is published only as one of at least {explanation.k:,} drawn rows "
         f"that look the same in every published column. For that, about {explanation.crowd:,.0f} "
         "rows of the table must look like it."
-    )
-
-
-def _odds(explanation: "Explanation") -> str:
-    odds = explanation.odds
-    rows = "row" if explanation.rows == 1 else "rows"
-    return (
-        "Whatever somebody knows, anything they conclude from the release is at most "
-        f"{odds:.3g} times as likely with your {rows} in the table as without, and at least "
-        f"1/{odds:.3g} times. Somebody who believes with probability 50 % that you are in the "
-        f"table believes it with at most {percent(odds / (1 + odds))} afterwards."
     )
 
 

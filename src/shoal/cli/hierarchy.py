@@ -1,4 +1,4 @@
-"""`shoal hierarchy`: show, make and check hierarchies.
+"""`shoal hierarchy`: list, show, make and check hierarchies.
 
 They are CSV files that say what a value becomes at every level.
 """
@@ -12,7 +12,17 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.bundles import bundled
-from shoal.cli.terminal import complain, give, percent, print_json, printable, show, working
+from shoal.cli.terminal import (
+    complain,
+    figures,
+    give,
+    percent,
+    print_json,
+    printable,
+    remark,
+    show,
+    working,
+)
 from shoal.data.kinds import KindName
 from shoal.errors import ParameterError, plural, spelled
 
@@ -23,6 +33,7 @@ if TYPE_CHECKING:
     from shoal.data.coverage import Uncovered
     from shoal.data.hierarchy import Hierarchy, Lines, Problems
     from shoal.data.hierarchy.outline import Branch, LevelFigures
+    from shoal.data.hierarchy.ready_made import ReadyMade
     from shoal.data.kinds import Key, Kind
 
 __all__ = ["app"]
@@ -49,6 +60,24 @@ File = Annotated[
     typer.Argument(
         metavar="FILE",
         help="A hierarchy: CSV without header, one line per value.",
+        show_default=False,
+    ),
+]
+FileOrName = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE|NAME",
+        help="A hierarchy: CSV without header, one line per value; or the name of a ready-made "
+        "one.",
+        show_default=False,
+    ),
+]
+ReadyForm = Annotated[
+    str | None,
+    typer.Option(
+        "--form",
+        metavar="FORM",
+        help="How the values of a ready-made one are written.",
         show_default=False,
     ),
 ]
@@ -131,7 +160,7 @@ class Writing:
         else:
             write(tree, self.out, separator=separator)
             levels = ", ".join(f"{tree.cardinality(level):,}" for level in range(tree.height + 1))
-            complain(f"wrote {self.out}: {plural(tree.height + 1, 'level')}, with {levels} values")
+            remark(f"wrote {self.out}: {plural(tree.height + 1, 'level')}, with {levels} values")
             where = f" ({self.out}.derived says so)"
         if tree.derived:
             complain(
@@ -192,7 +221,8 @@ def _number(name: str, text: str) -> Any:
 
 @app.command("show", cls=options.Command)
 def show_hierarchy(  # noqa: PLR0913  its options
-    file: File,
+    file: FileOrName,
+    form: ReadyForm = None,
     tree: Annotated[bool, typer.Option("--tree", help="Also draw the tree.")] = False,
     branches: Annotated[
         int, typer.Option("--most", metavar="N", min=1, help="Branches drawn below one value.")
@@ -209,29 +239,71 @@ def show_hierarchy(  # noqa: PLR0913  its options
     For every level: how many values it has, how many leaves one of them covers, and the largest
     share of the domain.
     """
-    from shoal.data.hierarchy import level_figures, outline, read
+    from shoal.data.hierarchy import READY, level_figures, outline, read, ready
 
-    hierarchy = read(
-        file,
-        kind=kind,
-        separator=options.character(separator),
-        encoding=encoding,
-        root=root,
-        add_root=add_root,
-    )
+    made = READY.get(file) if not Path(file).exists() else None
+    if made is not None:
+        hierarchy = ready(file, form=form, root=root or "*")
+    elif form is not None:
+        raise ParameterError("is for ready-made hierarchies", "leave it out", option="form")
+    else:
+        hierarchy = read(
+            file,
+            kind=kind,
+            separator=options.character(separator),
+            encoding=encoding,
+            root=root,
+            add_root=add_root,
+        )
     levels = level_figures(hierarchy)
     if json:
-        shown = {"file": str(file), "type": kind, "leaves": hierarchy.leaves}
+        shown: dict[str, Any] = {
+            "file": file,
+            "type": hierarchy.kind.value,
+            "leaves": hierarchy.leaves,
+        }
         shown |= {"derived": hierarchy.derived, "levels": [asdict(level) for level in levels]}
-        print_json(shown)
+        print_json(shown | ({} if made is None else _ready_facts(made)))
         return
     size = f"{plural(hierarchy.leaves, 'value')}, {plural(hierarchy.height + 1, 'level')}"
     derived = ""
     if hierarchy.derived:
         derived = "; derived from rows: its shape reveals information about them"
-    show(f"{file.name}: {size}{derived}\n", _levels(levels))
+    show(f"{Path(file).name}: {size}{derived}\n", _levels(levels))
     if tree:
         show("", _drawn(outline(hierarchy, branches)))
+    if made is not None:
+        forms = ", ".join(f"{name} ({one.example})" for name, one in made.forms.items())
+        # A coarser form begins at a coarser level.
+        names = ", ".join(made.levels[-hierarchy.height :])
+        facts = [("levels", names), ("forms", forms)]
+        show("", figures(*facts, ("source", made.source), ("licence", made.licence)))
+
+
+def _ready_facts(made: "ReadyMade") -> dict[str, Any]:
+    """What a ready-made hierarchy is, for JSON."""
+    return {
+        "name": made.name,
+        "about": made.about,
+        "level_names": list(made.levels),
+        "forms": {name: one.example for name, one in made.forms.items()},
+        "source": made.source,
+        "licence": made.licence,
+    }
+
+
+@app.command("list", cls=options.Command)
+def list_ready(json: options.Json = False) -> None:
+    """Which hierarchies are ready-made?
+
+    A recipe takes one by build = "ready" and its name; `shoal hierarchy show NAME` shows it.
+    """
+    from shoal.data.hierarchy import READY
+
+    if json:
+        print_json([_ready_facts(made) for made in READY.values()])
+        return
+    show(figures(*((made.name, made.about) for made in READY.values())))
 
 
 def _levels(levels: "Sequence[LevelFigures]") -> "RenderableType":
@@ -707,6 +779,32 @@ def make_suppress(
     domain = _Domain.of({"values": _values(values, values_from)}, observed, kind)
     domain.require(VALUES)
     writing.put(domain.build(suppress, kind=kind, root=writing.root))
+
+
+@making.command("ready", cls=options.Command)
+@bundled
+def make_ready(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="As `shoal hierarchy list` has it.", show_default=False
+        ),
+    ],
+    form: ReadyForm = None,
+    values: Values = [],  # noqa: B006
+    values_from: ValuesFrom = None,
+    *,
+    writing: Writing,
+) -> None:
+    """A ready-made hierarchy as a file, such as to add values of your own.
+
+    shoal hierarchy make ready countries --form alpha-3
+    """
+    from shoal.data.hierarchy import ready
+
+    writing.require()
+    chosen = _values(values, values_from)
+    writing.put(ready(name, form=form, values=chosen, root=writing.root))
 
 
 @dataclass(frozen=True)

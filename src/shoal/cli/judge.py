@@ -9,8 +9,8 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.bundles import bundled
-from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
-from shoal.errors import ParameterError, plural
+from shoal.cli.terminal import figures, listing, percent, print_json, remark, show, title, working
+from shoal.errors import plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,7 +25,7 @@ __all__ = ["judge"]
 class Files:
     """Where a report goes besides the terminal."""
 
-    chart: Annotated[Path | None, options.drawing("the buckets of a release")] = None
+    chart: Annotated[Path | None, options.drawing("losses and columns before and after")] = None
     out: Annotated[
         Path | None,
         typer.Option(
@@ -48,14 +48,10 @@ class Files:
         options.require_chart(self.chart, self.force)
 
     def write(self, judgement: "Judgement") -> None:
-        from shoal.studies import charts
-
         if self.out is not None:
             judgement.write(self.out)
-            complain(f"wrote {self.out}, which is not for release")
-        if self.chart is not None and judgement.buckets is not None:
-            charts.save(judgement.buckets.chart(), self.chart)
-            complain(f"wrote {self.chart}, which is not for release")
+            remark(f"wrote {self.out}, which is not for release")
+        options.write_chart(self.chart, judgement)
 
 
 @bundled
@@ -84,7 +80,7 @@ def judge(
     ] = 5,
     json: options.Json = False,
     *,
-    counting: options.Counting,
+    counting: options.Following,
 ) -> None:
     """How good is a release, judged by its input?
 
@@ -99,13 +95,11 @@ def judge(
     chosen = counting.load(recipe)
     published = shoal.Release.read(release)
     if published.certificate.recipe not in (None, chosen.digest):
-        complain("note: the release was made by another recipe, or this one has changed since")
+        remark("note: the release was made by another recipe, or this one has changed since")
     with working(f"reading {options.shown(chosen.content.source.path)}"):
         table = chosen.table()
     with working("judging"):
         judgement = shoal.judge(table, published, classes=options.names(classes), queries=queries)
-    if files.chart is not None and judgement.buckets is None:
-        raise ParameterError("`chart` draws buckets, and this release has none", "leave it out")
     if json:
         print_json(judgement.to_dict())
     else:

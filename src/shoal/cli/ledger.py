@@ -8,7 +8,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.bundles import bundled
-from shoal.cli.terminal import complain, figures, print_json, show, title, warn_exposed
+from shoal.cli.terminal import complain, figures, print_json, remark, show, title, warn_exposed
 from shoal.errors import ParameterError, plural
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ def create(
     parts = [f"a budget of {_amount(account.limit)}" if account.limit else "no budget"]
     if account.gamma:
         parts.append(f"γ {account.gamma}")
-    complain(f"made {path} with {', '.join(parts)}")
-    complain(f"witness: {book.witness or 'none'}")
+    remark(f"made {path} with {', '.join(parts)}")
+    remark(f"witness: {book.witness or 'none'}")
 
 
 @app.command(cls=options.Command)
@@ -121,7 +121,7 @@ def adopt(path: Book, witness: WitnessFolder = None, no_witness: NoWitness = Fal
     book = Ledger(path)
     warn_exposed(path)
     entry = book.adopt(_place(witness, no_witness))
-    complain(f"entry {entry.number}: this copy is adopted; witness: {book.witness or 'none'}")
+    remark(f"entry {entry.number}: this copy is adopted; witness: {book.witness or 'none'}")
     cost = entry.facts.cost
     if entry.facts.lost and cost.delta is not None:
         spent = amount(cost.epsilon, cost.delta)
@@ -146,7 +146,7 @@ def gamma_(
     book = opened(path)
     before = book.account().gamma or "there was none"
     entry = book.set_gamma(options.share(share, "SHARE"), _shares(limit))
-    complain(f"entry {entry.number}: γ is {entry.facts.gamma or 'none'}; before, {before}")
+    remark(f"entry {entry.number}: γ is {entry.facts.gamma or 'none'}; before, {before}")
 
 
 @app.command(cls=options.Command)
@@ -163,7 +163,7 @@ def remember(
         ),
     ],
     *,
-    counting: options.Counting,
+    counting: options.Following,
 ) -> None:
     """Add what an earlier release showed, where a ledger does not know it.
 
@@ -172,7 +172,7 @@ def remember(
     from shoal.releases.release import Release
 
     entry = opened(path).remember(Release.read(release), counting.load(recipe).table())
-    complain(f"entry {entry.number}: what entry {entry.facts.reserved} showed")
+    remark(f"entry {entry.number}: what entry {entry.facts.reserved} showed")
 
 
 @app.command(cls=options.Command)
@@ -185,7 +185,7 @@ def budget(path: Book, epsilon: Epsilon = None, delta: Delta = None) -> None:
     limit = book.account().limit
     entry = book.set_budget(epsilon=epsilon, delta=delta)
     before = _amount(limit) if limit else "there was none"
-    complain(f"entry {entry.number}: the budget is {_amount(entry.facts.budget)}; before, {before}")
+    remark(f"entry {entry.number}: the budget is {_amount(entry.facts.budget)}; before, {before}")
 
 
 @app.command("show", cls=options.Command)
@@ -211,7 +211,7 @@ def show_(path: Book, json: options.Json = False) -> None:
     pairs.append(("witness", str(witness or "none")))
     show(figures(*pairs), title("Entries"), _history(account))
     if account.delta >= 1 and account.gamma is None:
-        complain("note: nothing bounds one of the releases; of the whole, nothing is promised")
+        remark("note: nothing bounds one of the releases; of the whole, nothing is promised")
 
 
 @app.command(cls=options.Command)

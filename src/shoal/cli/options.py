@@ -5,9 +5,11 @@ All commands use it.
 
 import csv
 import inspect
+import io
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -17,22 +19,28 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from shoal.data.engines import EngineName
+from shoal.data.formats import READING as READING_OPTIONS
+from shoal.data.formats import Labels, UserMissing
 from shoal.errors import ColumnError, FileError, ParameterError, ShoalError, Spelling, toml_spelling
 
 if TYPE_CHECKING:
     from shoal.data.hierarchy import Hierarchy
     from shoal.data.tables import Table
+    from shoal.look import Pictured
     from shoal.recipe import Recipe
 
 __all__ = [
     "AddRoot",
     "Chart",
+    "ChartFile",
     "Command",
     "Counting",
     "Encoding",
     "File",
+    "Following",
     "Force",
     "Form",
     "Group",
@@ -49,6 +57,7 @@ __all__ = [
     "Sensitive",
     "Separator",
     "Types",
+    "again",
     "as_options",
     "drawing",
     "keys_of",
@@ -58,6 +67,7 @@ __all__ = [
     "require_free",
     "share",
     "shown",
+    "write_chart",
 ]
 
 READING = "How the table is read"
@@ -66,7 +76,8 @@ File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="A CSV, Parquet or Arrow file, a folder of files, or a database.",
+        help="A file (CSV, Parquet, Excel, SPSS, Stata, SAS …), a folder of files, a database, or "
+        "- for standard input.",
         show_default=False,
     ),
 ]
@@ -138,6 +149,71 @@ Encoding = Annotated[
         metavar="NAME",
         help="Encoding of a CSV file, such as cp1252; detected by default.",
         rich_help_panel=READING,
+    ),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Sheet of an Excel or OpenDocument file with several.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
+LabelSide = Annotated[
+    Labels | None,
+    typer.Option(
+        "--labels",
+        help="Of SPSS, Stata and SAS files: codes, or the texts of their labels.",
+        rich_help_panel=READING,
+        show_default="codes",
+    ),
+]
+DeclaredMissing = Annotated[
+    UserMissing | None,
+    typer.Option(
+        "--user-missing",
+        help="Values that such a file declares missing: missing, or values.",
+        rich_help_panel=READING,
+        show_default="missing",
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHAR",
+        help="Mark before decimals in texts, such as a comma.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
+Thousands = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHAR",
+        help="Mark between thousands in texts.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
+Dates = Annotated[
+    list[str],
+    typer.Option(
+        "--dates",
+        metavar="[NAME=]FORM",
+        help="Form of dates or times in texts, such as %d.%m.%Y, or of one column.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
+OtherSource = Annotated[
+    str | None,
+    typer.Option(
+        "--source",
+        metavar="FILE",
+        help="Read this instead of the recipe's source; - is standard input.",
+        rich_help_panel=READING,
+        show_default=False,
     ),
 ]
 MissingPolicy = Annotated[
@@ -240,6 +316,7 @@ class Command(TyperCommand):
             help=help and re.sub(r"(?<!\n)\n(?![\n *-])", " ", inspect.cleandoc(help)),
             **given,
         )
+        self.params += _shared_params()
 
     def get_params(self, ctx: Any) -> Any:
         return _untyped(super().get_params(ctx))
@@ -262,6 +339,33 @@ class Command(TyperCommand):
             if param.name and param.opts[0].startswith("-"):
                 typed[param.name] = max(param.opts, key=len)
         return typed
+
+
+def _quietly(quiet: bool) -> None:
+    from shoal.cli.terminal import set_quiet
+
+    set_quiet(quiet)
+
+
+def _shared(
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet",
+            callback=_quietly,
+            expose_value=False,
+            help="Say nothing but errors and warnings.",
+        ),
+    ] = False,
+) -> None:
+    """The options that every command has."""
+
+
+def _shared_params() -> list[Any]:
+    """These as typer makes them of the parameters of a function."""
+    alone = typer.Typer(add_completion=False)
+    alone.command()(_shared)
+    return get_command(alone).params
 
 
 _SENTENCES = (
@@ -390,6 +494,58 @@ def names(given: Iterable[str]) -> list[str]:
     ]
 
 
+def again(context: typer.Context, more: Mapping[str, Sequence[str]]) -> str:
+    """The command that was typed, with names of columns added to its list options.
+
+    Passwords in URLs are left out.
+    """
+    lists = {option: list(columns) for option, columns in more.items()}
+    places: list[str] = []
+    others: list[str] = []
+    for param in context.command.params:
+        name = param.name or ""
+        source = context.get_parameter_source(name)
+        if source is None or source.name != "COMMANDLINE" or name not in context.params:
+            continue
+        option = max(param.opts, key=len)
+        value = context.params[name]
+        if option in lists:
+            lists[option] = [*names(value), *lists[option]]
+        elif not option.startswith("-"):
+            places.append(_shareable(value))
+        elif getattr(param, "is_flag", False):
+            others.append(option)
+        else:
+            values = value if isinstance(value, list | tuple) else [value]
+            others += [word for one in values for word in (option, _shareable(one))]
+    columns = [word for option, named in lists.items() if named for word in (option, _line(named))]
+    return shlex.join(["shoal", context.info_name or "", *places, *columns, *others])
+
+
+_PASSWORD = re.compile(r"(?<=://)([^:@/]*):[^/]*@")
+
+
+def _shareable(value: object) -> str:
+    """What was typed, without the password of a URL.
+
+    >>> _shareable("postgresql://ann:secret@host/clinic"), _shareable("people.csv")
+    ('postgresql://ann@host/clinic', 'people.csv')
+    """
+    text = _PASSWORD.sub(r"\1@", str(value))
+    return "URL" if "://" in text and "password" in text.lower() else text
+
+
+def _line(columns: Sequence[str]) -> str:
+    """Names as a list option takes them.
+
+    >>> _line(["age", "a, b"]), names([_line(["age", "a, b"])])
+    ('age,"a, b"', ['age', 'a, b'])
+    """
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(columns)
+    return line.getvalue()
+
+
 def pairs(given: Iterable[str], option: str, form: str = "column=value") -> dict[str, str]:
     """The pairs of an option such as --type age=integer,zip=text.
 
@@ -426,13 +582,49 @@ def require_free(path: Path | None, option: str, force: bool, *read: Path | None
         )
 
 
-def require_chart(chart: Path | None, force: bool, *read: Path | None) -> None:
-    """An error if a chart that is asked for cannot be written, before the work is done."""
-    if chart is not None:
-        from shoal.studies import charts
+def require_chart(
+    chart: Path | None, force: bool, *read: Path | None, released: bool = False
+) -> None:
+    """An error if a chart that is asked for cannot be written, before the work is done.
 
-        charts.require(chart)
+    released: whether it may be published
+    """
+    if chart is not None:
+        from shoal.look import Zone
+        from shoal.studies import saving
+
+        saving.require(chart, Zone.RELEASED if released else Zone.OWNER)
         require_free(chart, "chart", force, *read)
+
+
+def write_chart(chart: Path | None, shown: "Pictured") -> None:
+    """Draw something into a file, if that is asked for, and say so."""
+    if chart is not None:
+        from shoal.cli.terminal import remark
+        from shoal.look import Zone
+        from shoal.look.pictures import zone_of
+        from shoal.studies import saving
+
+        pictures = shown.pictures()
+        saving.save(pictures, chart)
+        owner = zone_of(pictures) is Zone.OWNER
+        remark(f"wrote {chart}{', which is not for release' if owner else ''}")
+
+
+@dataclass(frozen=True)
+class ChartFile:
+    """Where a chart goes: a bundle of options."""
+
+    chart: Chart = None
+    force: Force = False
+
+    def require(self, *, released: bool = False) -> None:
+        """An error if the chart cannot be written, before the work is done."""
+        require_chart(self.chart, self.force, released=released)
+
+    def write(self, shown: "Pictured") -> None:
+        """Draw something, if that is asked for, and say so."""
+        write_chart(self.chart, shown)
 
 
 @dataclass(frozen=True)
@@ -483,6 +675,22 @@ class Counting:
         return Recipe.load(path).counted_by(self.engine, self.master)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Following(Counting):
+    """What a recipe reads, and what counts its rows: a bundle of options."""
+
+    source: OtherSource = None
+
+    def load(self, path: Path) -> "Recipe":
+        """The recipe in a file, whose source is the one that these options name."""
+        from shoal.recipe import Recipe
+
+        chosen = Recipe.load(path)
+        if self.source is not None:
+            chosen = chosen.reading_from(self.source)
+        return chosen.counted_by(self.engine, self.master)
+
+
 @dataclass(frozen=True)
 class Layout(Counting):
     """Where the rows of a table are, and how they are written: a bundle of options."""
@@ -491,6 +699,20 @@ class Layout(Counting):
     separator: Separator = None
     quote: Quote = None
     encoding: Encoding = None
+    sheet: Sheet = None
+    labels: LabelSide = None
+    user_missing: DeclaredMissing = None
+    decimal: Decimal = None
+    thousands: Thousands = None
+    dates: Dates = field(default_factory=list)
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How a file is read, as far as it is given, by the names of `shoal.read`."""
+        given = {name: getattr(self, name) for name in READING_OPTIONS}
+        given["separator"] = character(self.separator)
+        given["dates"] = forms_of_dates(self.dates)
+        return {name: value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -502,8 +724,8 @@ class Form(Layout):
 
     @property
     def is_default(self) -> bool:
-        """Whether nothing is said about query, separator, quote and encoding."""
-        return self.query is self.separator is self.quote is self.encoding is None
+        """Whether nothing is said about the query, and about how files are written."""
+        return self.query is None and not self.reading
 
     def beside(self, place: str, query: str | None = None) -> "Form":
         """The options for another table of the command.
@@ -527,19 +749,20 @@ class Form(Layout):
     ) -> "Table":
         """The table of a FILE argument."""
         import shoal
+        from shoal.data.file_options import FileOptions
+        from shoal.data.files import rows_of
 
         kinds, trees = pairs(self.types, "--type"), hierarchies or {}
         known, secret, naming = names(quasi), names(sensitive), names(identifying)
-        separator = character(self.separator)
-        source = shoal.read(
+        rows = rows_of(
             place,
-            separator=separator,
-            quote=self.quote,
-            encoding=self.encoding,
+            FileOptions.of(**self.reading),
+            types=kinds,
             engine=self.engine,
             master=self.master,
             query=self.query,
-        ).source
+        )
+        source = shoal.table(rows).source
         try:
             return shoal.table(
                 source,
@@ -564,7 +787,30 @@ def shown(place: str) -> str:
     """
     from shoal.data.disk import is_address
 
+    if place == "-":
+        return "standard input"
     return "the database" if is_address(place) else Path(place).name
+
+
+def forms_of_dates(given: Sequence[str]) -> str | dict[str, str] | None:
+    """The form of all dates, or those of columns by name.
+
+    >>> forms_of_dates(["%d.%m.%Y"]), forms_of_dates(["born=%d.%m.%Y", "seen=%H:%M"])
+    ('%d.%m.%Y', {'born': '%d.%m.%Y', 'seen': '%H:%M'})
+    """
+    if not given:
+        return None
+    if len(given) == 1 and "=" not in given[0]:
+        return given[0]
+    forms = {}
+    for text in given:
+        name, sign, form = text.partition("=")
+        if not sign:
+            raise ParameterError(
+                f"--dates {text!r} does not name a column", "write COLUMN=FORM, or one form for all"
+            )
+        forms[name.strip()] = form.strip()
+    return forms
 
 
 def share(text: str, option: str) -> Fraction:

@@ -9,11 +9,11 @@ import typer
 from shoal.cli import options
 from shoal.cli.bundles import bundled
 from shoal.cli.terminal import (
-    complain,
     figures,
     listing,
     percent,
     print_json,
+    remark,
     rows_of,
     show,
     title,
@@ -56,16 +56,14 @@ def preview(
     from shoal.measure.previewing import preview as preview_table
 
     if source.endswith(".toml"):
-        asked: dict[str, list[str] | str | None] = {
+        asked: dict[str, Any] = {
             "quasi": quasi,
             "hierarchy": files.hierarchy,
             "type": form.types,
             "root": files.root,
             "add-root": files.add_root,
             "query": form.query,
-            "separator": form.separator,
-            "quote": form.quote,
-            "encoding": form.encoding,
+            **{name.replace("_", "-"): value for name, value in form.reading.items()},
         }
         if extra := [f"--{name}" for name, value in asked.items() if value not in (None, [])]:
             raise ParameterError(
@@ -119,9 +117,7 @@ def _of_file(
         table = form.read(path, quasi=quasi, hierarchies=trees)
     if twice := repeated(table, table.quasi, table.unmentioned):
         columns = listed(one.column for one in twice)
-        complain(
-            f"note: people seem to be in several rows, by {columns}; these figures are of rows"
-        )
+        remark(f"note: people seem to be in several rows, by {columns}; these figures are of rows")
     return table
 
 

@@ -1,4 +1,4 @@
-"""`shoal recipe`: drafting and checking recipes."""
+"""`shoal recipe`: drafting recipes, taking them over from ARX, and checking them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,13 +7,17 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.bundles import bundled
-from shoal.cli.terminal import complain, figures, give, show, working
+from shoal.cli.terminal import complain, figures, give, print_json, remark, show, working
 from shoal.data.disk import replacing
 from shoal.errors import FileError
 
 __all__ = ["app"]
 
-app = typer.Typer(cls=options.Group, no_args_is_help=True, help="Draft a recipe, or check one.")
+app = typer.Typer(
+    cls=options.Group,
+    no_args_is_help=True,
+    help="Draft a recipe, take one over from ARX, or check one.",
+)
 
 
 @app.command(cls=options.Command)
@@ -30,6 +34,14 @@ def new(
             show_default=False,
         ),
     ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="The method whose options the draft has.",
+        ),
+    ] = "auto",
     header: Annotated[
         bool,
         typer.Option(
@@ -52,18 +64,60 @@ def new(
     with working(f"reading {options.shown(file)}"):
         table = options.Form(**vars(layout)).read(file)
         folder = Path() if out is None else out.parent
-        text = draft(table, file, folder=folder, header=header, **vars(layout))
+        said = {"engine": layout.engine, "master": layout.master, "query": layout.query}
+        said |= layout.reading
+        text = draft(table, file, folder=folder, method=method, header=header, **said)
     if out is None:
         give(text)
         return
     with replacing(out) as target:
         target.write(text.encode())
-    complain(f'wrote {out}; fill in every "?", then: shoal recipe check {out}')
+    remark(f'wrote {out}; fill in every "?", then: shoal recipe check {out}')
+
+
+@app.command("from", cls=options.Command)
+def from_project(
+    project: Annotated[
+        Path,
+        typer.Argument(metavar="PROJECT", help="A project of ARX (.deid).", show_default=False),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Where the recipe goes, with the data and hierarchies that it needs.",
+            show_default=False,
+        ),
+    ],
+) -> None:
+    """Make a recipe from a project of ARX.
+
+    Lists what was taken over, and everything that was not.
+    """
+    from shoal import arx
+    from shoal.recipe import from_arx
+
+    with working(f"reading {project.name}"):
+        made = from_arx(arx.read(project), out)
+    show(figures(*(_parted(line) for line in made.taken)))
+    complain("not taken over, or not as it was:")
+    for line in made.left:
+        complain(f"- {line}")
+    complain(f"wrote {made.recipe}; next: shoal recipe check {made.recipe}")
+
+
+def _parted(line: str) -> tuple[str, str]:
+    what, _, more = line.partition(": ")
+    return what, more
 
 
 @app.command(cls=options.Command)
 @bundled
-def check(recipe: options.RecipeFile, *, counting: options.Counting) -> None:
+def check(
+    recipe: options.RecipeFile, json: options.Json = False, *, counting: options.Following
+) -> None:
     """Check a recipe against its table, and say what it will promise.
 
     Nothing is released. Everything that is wrong is listed.
@@ -72,22 +126,48 @@ def check(recipe: options.RecipeFile, *, counting: options.Counting) -> None:
     from shoal.methods.catalogue import entry_of
     from shoal.methods.method import crowd_of
     from shoal.recipe import Recipe
+    from shoal.releases.certificate import plain
 
     with working(f"reading {recipe.name}"):
-        checked = Recipe.check(recipe, counting.engine, counting.master)
+        checked = Recipe.check(recipe, counting.engine, counting.master, counting.source)
         chosen, table = checked.recipe, checked.table
         promise, concerns = chosen.promise(table), chosen.concerns(table)
         nodes = chosen.nodes(table)
         crowd = crowd_of(chosen.method(), table.schema)
     method = chosen.method()
-    lines = [("rows", f"{table.rows:,}")]
     unit = getattr(method, "person", None) or getattr(method, "unit", None)
-    if unit is not None:
-        lines.append(("people", f"{len(table.keys(unit)):,}, by {unit!r}"))
-    lines += [(role.value, ", ".join(table.having(role)) or "no column") for role in Role]
+    people = None if unit is None else len(table.keys(unit))
+    roles = {role.value: list(table.having(role)) for role in Role}
     unchanged = [name for name in table.schema.released if name not in table.hierarchies]
     entry = entry_of(method.name)
-    if unchanged and entry.generalises == "released" and entry.needs_hierarchies:
+    if entry.generalises != "released" or not entry.needs_hierarchies:
+        unchanged = []
+    if json:
+        print_json(
+            {
+                "recipe": str(recipe),
+                "sha256": chosen.digest,
+                "roles": roles,
+                "method": method.name,
+                "promise": plain(promise.to_dict()),
+                "statement": promise.statement,
+                "unprotected": list(promise.unprotected),
+                "without_hierarchy": unchanged,
+                "records_needed": crowd,
+                "owner_only": {
+                    "rows": table.rows,
+                    "people": people,
+                    "lattice_nodes": nodes,
+                    "warnings": list(concerns),
+                },
+            }
+        )
+        return
+    lines = [("rows", f"{table.rows:,}")]
+    if people is not None:
+        lines.append(("people", f"{people:,}, by {unit!r}"))
+    lines += [(role, ", ".join(names) or "no column") for role, names in roles.items()]
+    if unchanged:
         names = ", ".join(unchanged)
         lines.append(("no hierarchy", f"{names}: released unchanged, so fewer records share a row"))
     lines.append(("method", method.name))

@@ -3,14 +3,15 @@
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli import options
 from shoal.cli.bundles import bundled
-from shoal.cli.terminal import complain, show, working
+from shoal.cli.terminal import complain, print_json, remark, show, working
 from shoal.errors import FileError, listed, plural
+from shoal.zones import OWNER_ONLY
 
 if TYPE_CHECKING:
     from shoal.ledger import Ledger
@@ -27,12 +28,18 @@ _NO_LEDGER = (
 
 
 @bundled
-def release(
+def release(  # noqa: PLR0913
     recipe: options.RecipeFile,
     out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="DIR", help="Where the files go.", show_default=False),
-    ],
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Where the files go; RECIPE-release by default, after the recipe's name.",
+            show_default=False,
+        ),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Write over an earlier release in DIR.")
     ] = False,
@@ -61,8 +68,9 @@ def release(
             show_default=False,
         ),
     ] = None,
+    json: options.Json = False,
     *,
-    counting: options.Counting,
+    counting: options.Following,
 ) -> None:
     """Make the table that a recipe describes, and its certificate.
 
@@ -73,6 +81,7 @@ def release(
     from shoal.methods.catalogue import entry_of
 
     chosen = counting.load(recipe)
+    out = out or Path(f"{recipe.stem}-release")
     if rows_per_file is None:
         rows_per_file = chosen.content.output.rows_per_file
     # Before the work is done, not after.
@@ -85,38 +94,75 @@ def release(
         table = chosen.table()
     # Before anything is spent or written.
     warnings = chosen.concerns(table)
-    complain(*_notes_before(chosen, method.name, book, out))
-    complain(*(f"owner only, warning: {warning}" for warning in warnings))
+    before = list(_notes_before(chosen, method.name, book, out))
     nodes = chosen.nodes(table)
-    if nodes is not None:
-        complain(f"lattice: {plural(nodes, 'node')}")
-    try:
-        with working("releasing") as report:
-            made = chosen.release(
-                table,
-                out,
-                ledger=book,
-                progress=report,
-                override=override,
-                neutralise=neutralise,
-                rows_per_file=rows_per_file,
-            )
-    except BaseException as error:
-        # That it counts as spent, also where it was stopped.
-        complain(*getattr(error, "__notes__", ()))
-        raise
+    if not json:
+        remark(*before)
+        complain(*(f"owner only, warning: {warning}" for warning in warnings))
+    if nodes is not None and not json:
+        remark(f"lattice: {plural(nodes, 'node')}")
+    with working("releasing") as report:
+        made = chosen.release(
+            table,
+            out,
+            ledger=book,
+            progress=report,
+            override=override,
+            neutralise=neutralise,
+            rows_per_file=rows_per_file,
+        )
+    names = _names(chosen, made, rows_per_file)
+    after = [] if neutralise else list(_formulas(chosen, made, out))
+    after += [OWNER_ONLY + line for line in made.facts.lines() if line not in warnings]
+    # Whether or not the input is: whoever sees the same release is told the same.
+    empty = None if made.rows.shape[0] else _nothing(made.facts.crowd)
+    entered = []
+    if made.entry is not None and book is not None:
+        entered = [f"entered in {book.path} as entry {made.entry.number}"]
+        entered += _entered(made.entry, override)
+    if json:
+        owned = [line.removeprefix(OWNER_ONLY) for line in (*after, *entered)]
+        print_json(
+            {
+                **_answer(made, out, names),
+                "warnings": [empty.removeprefix("warning: ")] if empty else [],
+                "notes": [line.removeprefix("note: ") for line in before],
+                "owner_only": {
+                    "warnings": warnings,
+                    "notes": owned,
+                    "lattice_nodes": nodes,
+                },
+            }
+        )
+        return
     show(str(made.certificate), "")
-    complain(*_notes_after(chosen, made, out, neutralise=neutralise, rows_per_file=rows_per_file))
-    facts = [line for line in made.facts.lines() if line not in warnings]
-    complain(*(f"owner only: {line}" for line in facts))
-    if table.rows and not made.rows.shape[0]:
-        complain(_nothing(made.facts.crowd))
+    written = ", ".join(str(out / name) for name in names.values())
+    remark(f"wrote {written} and {out / 'certificate.json'}", *after)
+    if empty:
+        complain(empty)
     if not entry_of(method.name).not_judged:
         command = shlex.join(["shoal", "judge", str(recipe), "--release", str(out)])
-        complain(f"owner only, how good it is: {command}")
-    if made.entry is not None and book is not None:
-        complain(f"entered in {book.path} as entry {made.entry.number}")
-        complain(*_entered(made.entry, override))
+        remark(f"owner only, how good it is: {command}")
+    remark(*entered)
+
+
+def _answer(made: "Release", out: Path, names: dict[str, str]) -> dict[str, Any]:
+    """What anybody may know of a release: where its files are, and what is promised."""
+    from shoal.releases.release import released_files
+
+    paper = made.certificate
+    return {
+        "release": paper.number,
+        "table": str(out / names["release"]),
+        "certificate": str(out / "certificate.json"),
+        "further": {name: str(out / file) for name, file in names.items() if name != "release"},
+        "files": [str(path) for path in released_files(out)],
+        "rows": int(made.rows.shape[0]),
+        "method": paper.method,
+        "promise": dict(paper.promise),
+        "statement": paper.statement,
+        "unprotected": list(paper.unprotected),
+    }
 
 
 def _notes_before(
@@ -138,20 +184,14 @@ def _notes_before(
         yield f"note: {book.path} has an earlier release by {method}: {again}"
 
 
-def _notes_after(
-    chosen: "Recipe", made: "Release", out: Path, *, neutralise: bool, rows_per_file: int | None
-) -> "Iterator[str]":
-    """What was written, and which cells of it a spreadsheet would run."""
+def _names(chosen: "Recipe", made: "Release", rows_per_file: int | None) -> dict[str, str]:
+    """The names of the released files; of parts, their pattern."""
     from shoal.data.table_files import pattern
 
-    names = [f"{name}.{chosen.format}" for name in ("release", *made.further)]
+    tables = ("release", *made.further)
     if rows_per_file is not None:
-        names = [pattern(name, chosen.format) for name in ("release", *made.further)]
-    written = ", ".join(str(out / name) for name in names)
-    yield f"wrote {written} and {out / 'certificate.json'}"
-    is_neutral = neutralise or chosen.content.output.neutralise
-    if chosen.format == "csv" and not is_neutral:
-        yield from _formulas(made, out)
+        return {name: pattern(name, chosen.format) for name in tables}
+    return {name: f"{name}.{chosen.format}" for name in tables}
 
 
 def _entered(entry: "Entered", override: str | None) -> "Iterator[str]":
@@ -201,13 +241,16 @@ def refuse_earlier(earlier: list[Path], force: bool) -> None:
         )
 
 
-def _formulas(made: "Release", out: Path) -> "Iterator[str]":
+def _formulas(chosen: "Recipe", made: "Release", out: Path) -> "Iterator[str]":
     """Which columns have texts that spreadsheets run, and how to neutralise them.
 
     That takes no second release, and spends nothing.
     """
     from shoal.data.files import formulas
+    from shoal.data.formats import is_csv
 
+    if not is_csv(chosen.format) or chosen.content.output.neutralise:
+        return
     again = f"shoal.Release.read({str(out)!r}).write({str(out)!r}, neutralise=True)"
     for name, frame in {"release": made.rows, **made.further}.items():
         columns = formulas(frame)

@@ -1,6 +1,7 @@
 """What a command says, and where: results on stdout, everything else on stderr.
 
-It loads rich only where it is used.
+It loads rich only where it is used. With --quiet, only errors, warnings and what programs read are
+said; with --json, an error is one JSON object.
 
 Streams may have any encoding, or nobody who reads them. What they cannot take is spelled otherwise,
 in JSON by escapes; what is meant to become a file is UTF-8.
@@ -12,8 +13,9 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from threading import Timer
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TextIO
 
 from shoal.data.disk import finite
 from shoal.errors import FileError
@@ -31,6 +33,7 @@ __all__ = [
     "Report",
     "abandon",
     "complain",
+    "complain_json",
     "figures",
     "give",
     "indented",
@@ -39,7 +42,10 @@ __all__ = [
     "prepare",
     "print_json",
     "printable",
+    "remark",
     "rows_of",
+    "say",
+    "set_quiet",
     "show",
     "title",
     "warn_exposed",
@@ -50,6 +56,9 @@ Report = Callable[[int, int, str], None]
 """Takes how much is done, of how much, and what is being done."""
 
 PATIENCE = 1.0  # seconds before a progress bar appears
+
+_QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
+"""Whether the command was given --quiet."""
 
 _SPELLED = {
     **{"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "π": "pi"},
@@ -113,8 +122,19 @@ def _is_plain(character: str) -> bool:
     return character.isprintable() or character == "\n"
 
 
+def set_quiet(quiet: bool) -> None:
+    """Say only errors and warnings from now on, and what programs read; or everything again."""
+    _QUIET.set(quiet)
+
+
+def remark(*messages: str) -> None:
+    """Messages that nobody has to read: what was written, what to do next. Not with --quiet."""
+    if not _QUIET.get():
+        complain(*messages)
+
+
 def complain(*messages: str) -> None:
-    """Messages on stderr, unwrapped, so that they can be searched and copied."""
+    """Errors and warnings on stderr, unwrapped, so that they can be searched and copied."""
     for message in messages:
         try:
             print(printable(message), file=sys.stderr, flush=True)
@@ -131,23 +151,41 @@ def warn_exposed(path: "str | os.PathLike[str]") -> None:
         complain(f"warning: {warning}")
 
 
-def show(*things: "RenderableType") -> None:
-    """Results, on stdout."""
+def show(*things: "RenderableType", aside: bool = False) -> None:
+    """Results for people, on stdout; with `aside`, what goes with a message, on stderr.
+
+    Not with --quiet: then there are files, JSON and exit codes.
+    """
+    if _QUIET.get():
+        return
     from rich.console import Console
 
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = Console(stderr=aside, highlight=False, markup=False, emoji=False)
     for thing in things:
         console.print(printable(thing) if isinstance(thing, str) else thing)
 
 
+def say(*lines: str) -> None:
+    """Lines for people on stdout, unwrapped, so that they can be copied. Not with --quiet."""
+    if not _QUIET.get():
+        print(*map(printable, lines), sep="\n")
+
+
 def print_json(value: object) -> None:
     """One JSON object on stdout; JSON has no infinity, so that is null."""
-    unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-    text = json.dumps(finite(value), ensure_ascii=not unicode, indent=2)
-    print(
-        "".join(
-            character if _is_plain(character) else json.dumps(character)[1:-1] for character in text
-        )
+    print(_json(value, sys.stdout, indent=2))
+
+
+def complain_json(value: object) -> None:
+    """One JSON object on a line of stderr."""
+    complain(_json(value, sys.stderr))
+
+
+def _json(value: object, stream: TextIO, indent: int | None = None) -> str:
+    unicode = (stream.encoding or "utf-8").lower().startswith("utf")
+    text = json.dumps(finite(value), ensure_ascii=not unicode, indent=indent)
+    return "".join(
+        character if _is_plain(character) else json.dumps(character)[1:-1] for character in text
     )
 
 
@@ -247,7 +285,7 @@ def working(what: str) -> Iterator[Report]:
     The report it gives may be called with figures; until then the bar only says that something
     moves.
     """
-    if not sys.stderr.isatty():
+    if _QUIET.get() or not sys.stderr.isatty():
         yield lambda done, total, what: None
         return
     from rich.console import Console

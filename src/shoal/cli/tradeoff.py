@@ -11,7 +11,6 @@ import typer
 from shoal.cli import options
 from shoal.cli.bundles import bundled
 from shoal.cli.terminal import (
-    complain,
     figures,
     listing,
     percent,
@@ -137,7 +136,7 @@ def tradeoff(
     json: options.Json = False,
     force: options.Force = False,
     *,
-    counting: options.Counting,
+    counting: options.Following,
 ) -> None:
     """What does privacy cost in utility, under a recipe for personal generalisation or buckets?
 
@@ -165,9 +164,7 @@ def tradeoff(
         print_json(study.to_dict())
     else:
         show(NOTICE, *pages, "", NOTICE)
-    if chart is not None:
-        study.save(chart)
-        complain(f"wrote {chart}, which is not for release")
+    options.write_chart(chart, study)
 
 
 def _require_none(other: "RiskOptions | LimitOptions", method: str) -> None:

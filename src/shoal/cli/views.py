@@ -13,7 +13,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.bundles import bundled
-from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
+from shoal.cli.terminal import figures, listing, percent, print_json, remark, show, title, working
 from shoal.errors import ParameterError, plural
 from shoal.zones import NOTICE
 
@@ -311,7 +311,7 @@ def _show(checked: "Checked", listed: int) -> None:
         if len(people) > listed:
             show(f"and {len(people) - listed:,} more; --json has all")
     for note in views.notes:
-        complain(f"note: {note}")
+        remark(f"note: {note}")
     show("", NOTICE)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, show, working
+from shoal.cli.terminal import complain, remark, show, working
 from shoal.cli.views import File, Gamma
 from shoal.errors import FileError
 
@@ -43,7 +43,7 @@ def certify(
         certificate = certifying.certify(views, gamma=share)
     written = certificate.write(out)
     show(str(certificate), "")
-    complain(f"wrote {' and '.join(map(str, written))}")
+    remark(f"wrote {' and '.join(map(str, written))}")
 
 
 def verify(

@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.bundles import bundled
-from shoal.cli.terminal import complain, figures, listing, print_json, show, title, working
+from shoal.cli.terminal import complain, figures, listing, print_json, remark, show, title, working
 from shoal.cli.views import (
     LONG,
     VERDICTS,
@@ -164,7 +164,7 @@ def restore(
     if restored is not None:
         _write(output, restored, gathered.toml(restored.added))
     if plan is not None and plan.candidates and not plan.followed(search.least_share):
-        complain(f"this plan is not followed, as --least is {search.least_share}")
+        remark(f"this plan is not followed, as --least is {search.least_share}")
     if not result.successful(search.least_share):
         raise typer.Exit(1)
 
@@ -193,14 +193,14 @@ def _write(output: WrittenFiles, restored: "Restored", sections: str) -> None:
     if output.to is not None and restored.added:
         with replacing(output.to) as file:
             file.write(sections.encode())
-        complain(f"wrote {output.to}")
+        remark(f"wrote {output.to}")
     elif output.to is not None:
-        complain(f"{output.to} was not written, as no view was added")
+        remark(f"{output.to} was not written, as no view was added")
     if output.chart is not None and restored.rows:
         restored.save(output.chart)
-        complain(f"wrote {output.chart}")
+        remark(f"wrote {output.chart}")
     elif output.chart is not None:
-        complain(f"{output.chart} was not written: nobody was exposed, so there is nothing to draw")
+        remark(f"{output.chart} was not written: nobody was exposed, so there is nothing to draw")
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ give the same (BLAKE2b is taken for a random function).
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from shoal.counts import group
 from shoal.data.kinds import Key, Kind
 from shoal.data.tables import Table
 from shoal.errors import ParameterError
+from shoal.zones import owner_only
 
 __all__ = ["KEY_BYTES", "OpenedTable", "commitment"]
 
@@ -27,12 +28,13 @@ KEY_BYTES = 32
 
 
 @typed
+@owner_only
 @dataclass(frozen=True)
 class OpenedTable:
     """A table with the key, in hexadecimal, by which it was committed to."""
 
     table: Table
-    key: str
+    key: str = field(repr=False)
 
     def __post_init__(self) -> None:
         if not re.fullmatch(f"[0-9a-f]{{{2 * KEY_BYTES}}}", self.key):

@@ -12,11 +12,12 @@ import io
 import mmap
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from itertools import islice, repeat
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import IO, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,13 +26,23 @@ import polars as pl
 from shoal.counts import smallest
 from shoal.data import free_memory
 from shoal.data.disk import GUESSES, encodings, mixed, require_encoding
-from shoal.data.frames import CodedRows, CodedValues, RowsWithCounts
+from shoal.data.frames import CodedRows, CodedValues, RowsWithCounts, numbered_texts
 from shoal.data.names import like_a_record, require_names
+from shoal.data.read_tables import times_as_text
 from shoal.data.runs import run_starts
 from shoal.data.spreadsheets import texts_of
 from shoal.errors import ColumnError, FileError, ParameterError, listed, plural
 
-__all__ = ["HEAD", "CsvFile", "CsvOptions", "require_to_read", "wanted_names", "write_csv"]
+__all__ = [
+    "HEAD",
+    "SEPARATORS",
+    "CsvFile",
+    "CsvOptions",
+    "Dialect",
+    "require_to_read",
+    "wanted_names",
+    "write_csv",
+]
 
 SEPARATORS = (",", ";", "\t", "|")
 
@@ -52,8 +63,14 @@ _WORTHWHILE = HEAD
 _PARTS = 256
 _PART = 1 << 10
 _EVERY = 1 << 14
+# Bytes at each place in which quotes are looked for: a file that has any is not read in this way.
+_UNQUOTED = 1 << 12
 # Lines for each value of a column of few values.
 _REPEATED = 8
+# Texts that Polars numbers with one byte, with one number left for missing values.
+_IN_A_BYTE = 254
+# Columns whose codes are made at the same time.
+_THREADS = 2
 # Rows from which it may pay to look for those that are the same as the one before, and different
 # ones that are written at a time.
 _RUNS = 10_000
@@ -61,8 +78,6 @@ _RUNS = 10_000
 _RARELY = 4
 # Copies of a line that are written at a time.
 _COPIES = 10_000
-
-_UNSIGNED = {np.uint8: pl.UInt8, np.uint16: pl.UInt16, np.uint32: pl.UInt32, np.uint64: pl.UInt64}
 
 _MARKUP = re.compile(
     r'\s*(?:\[\s*(?:[\[{"]|\])|\{\s*["}]|<(?:\?xml|!doctype|[a-z][^>]*>\s*<))', re.I
@@ -77,7 +92,7 @@ Source = Path | bytes
 """The file itself where it is UTF-8, else its content as such."""
 
 
-Rows = TypeVar("Rows")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -116,7 +131,7 @@ def _require_character(option: str, given: str | None, wanted: str) -> None:
 
 
 @dataclass(frozen=True)
-class _Dialect:
+class Dialect:
     """How a CSV file is written; `quote` is "" where nothing is quoted.
 
     named: whether the first line is one of names, and not a record
@@ -165,6 +180,19 @@ class _Sample:
             records.pop()
         return [record for record in records if record]
 
+    def first_line(self, separator: str) -> str:
+        """The first record as it is written, with its line end; a quoted name may have some."""
+        taken: list[str] = []
+
+        def noted() -> Iterator[str]:
+            for line in io.StringIO(self.text, newline=""):
+                taken.append(line)
+                yield line
+
+        with _long_fields():
+            next(_reader(noted(), separator, self.quote))
+        return "".join(taken)
+
     def separator(self) -> str:
         """The separator that fits most records to the header, and splits the header most."""
 
@@ -179,32 +207,50 @@ class _Sample:
 
 @dataclass(frozen=True)
 class CsvFile:
-    """One CSV file on its way to a dataframe: where it lies, its beginning, and its size."""
+    """One CSV file on its way to a dataframe: where it lies, its beginning, and its size.
+
+    content: what it holds where the path does not, since that is compressed, or a stream
+    """
 
     path: Path
     head: bytes
     size: int
     options: CsvOptions
+    content: bytes | None = None
+
+    @property
+    def _own(self) -> Source:
+        return self.path if self.content is None else self.content
+
+    def _opened(self) -> IO[bytes]:
+        return open(self.path, "rb") if self.content is None else io.BytesIO(self.content)
 
     def read(self, columns: list[str] | None) -> pl.DataFrame:
         """The dataframe, all texts, by the first encoding that the whole file agrees with."""
-        return self._by_encoding(lambda dialect: self._read(dialect, columns))
+        return self._by_encoding(lambda encoding: self._read(self._dialect(encoding), columns))
 
-    def read_coded(self, columns: list[str] | None) -> pl.DataFrame | CodedRows:
-        """The same rows, columns of few values coded while they are read where that is faster."""
+    def read_coded(
+        self, columns: list[str] | None, expected: Mapping[str, Sequence[str]] | None = None
+    ) -> pl.DataFrame | CodedRows:
+        """The same rows, columns of few values coded while they are read where that is faster.
 
-        def rows(dialect: _Dialect) -> pl.DataFrame | CodedRows:
-            coded = self._coded(dialect, columns)
+        expected: texts that columns are declared to have, which makes it faster still
+        """
+
+        def rows(encoding: str) -> pl.DataFrame | CodedRows:
+            dialect = self._dialect(encoding)
+            coded = self._coded(dialect, columns, expected or {})
             return self._read(dialect, columns) if coded is None else coded
 
         return self._by_encoding(rows)
 
-    def _by_encoding(self, rows: Callable[[_Dialect], Rows]) -> Rows:
+    def _by_encoding(self, made: Callable[[str], Made]) -> Made:
+        """What is made by the first encoding that fits."""
         declared = self.options.encoding
         tried = [declared] if declared else encodings(self.head)
         for encoding in tried:
             try:
-                return rows(self._dialect(encoding))
+                return made(encoding)
             except UnicodeError:
                 continue
         line = self._undecodable(tried[-1])
@@ -236,7 +282,7 @@ class CsvFile:
         lazy = lazy.head(self._rows(lazy, dialect))
         return lazy.select(pl.selectors.by_name(wanted))
 
-    def _rows(self, lazy: pl.LazyFrame, dialect: _Dialect) -> int:
+    def _rows(self, lazy: pl.LazyFrame, dialect: Dialect) -> int:
         """The number of records, without empty lines at the end; FileError if lines differ."""
         try:
             # Of all columns, or Polars would not look at the number of fields.
@@ -256,7 +302,7 @@ class CsvFile:
         """Whether an encoding does not fit, faster than line by line."""
         decoder = codecs.getincrementaldecoder(encoding)()
         try:
-            with open(self.path, "rb") as file:
+            with self._opened() as file:
                 while block := file.read(_DECODED):
                     decoder.decode(block)
             decoder.decode(b"", final=True)
@@ -264,25 +310,81 @@ class CsvFile:
             return True
         return False
 
+    def write_named(self, names: Sequence[str], file: IO[bytes], *, instead: bool) -> None:
+        """Write the same records below a line with these names, in UTF-8, some at a time.
+
+        instead: the names take the place of the first line; otherwise they go above it, since that
+        is a record
+        """
+        dialect = self.dialect()
+        if len(names) != dialect.width:
+            raise ColumnError(
+                f"{plural(len(names), 'name')} for {plural(dialect.width, 'column')}",
+                "give one for each",
+                where=str(self.path),
+            )
+        require_names(names, str(self.path))
+        for place, name in enumerate(names, 1):
+            if not dialect.quote and dialect.separator in name:
+                raise ColumnError(
+                    f"the name of column {place} has the separator in it", "use another one"
+                )
+            if not name.isprintable():
+                raise ColumnError(f"the name of column {place} has a line end", "leave it out")
+        sample, _ = self._sample(dialect.encoding)
+        file.write(_line(names, dialect).encode())
+        skipped = len(sample.first_line(dialect.separator)) if instead else 0
+        with io.TextIOWrapper(self._opened(), dialect.encoding, newline="") as text:
+            # What comes before the first record: a mark of the encoding, and empty lines.
+            beginning = text.read(HEAD)
+            rest = beginning.lstrip("\r\n\ufeff")[skipped:]
+            while rest:
+                file.write(rest.encode())
+                rest = text.read(_DECODED)
+
     # Finding out how it is written
 
-    def _dialect(self, encoding: str) -> _Dialect:
+    def dialect(self, *, whole: bool = True) -> Dialect:
+        """How the file seems to be written, whatever is wrong with its names.
+
+        whole: whether all of it has to agree with the encoding, or only its beginning
+        """
+
+        def found(encoding: str) -> Dialect:
+            if whole and self._undecodable_block(encoding):
+                raise UnicodeError
+            return self._found(encoding)[0]
+
+        return self._by_encoding(found)
+
+    def require_dialect(self, encoding: str) -> None:
+        """FileError if the beginning of the file cannot be a table in this encoding."""
+        self._dialect(encoding)
+
+    def _dialect(self, encoding: str) -> Dialect:
+        """How it is written; FileError if it cannot be so."""
+        dialect, sample, detected = self._found(encoding)
+        # Errors about columns of one name must not name them where the first line, or the only one,
+        # is a record.
+        if len(set(dialect.names)) < dialect.width and not dialect.named:
+            raise FileError(
+                f"{self.path}: its first line has a cell twice and looks like a record",
+                "put a line with names above it",
+            )
+        if dialect.width == 1:
+            self._refuse_one_column(sample, dialect.separator, detected)
+        return dialect
+
+    def _found(self, encoding: str) -> tuple[Dialect, _Sample, str]:
+        """How it is written, the sample that tells, and the separator that this would suggest."""
         sample, line_end = self._sample(encoding)
         detected = sample.separator()
         separator = self.options.separator or detected
         names, *below = sample.records(separator)
         values = [_column(below, place) for place in range(len(names))]
-        # Errors about columns of one name must not name them where the first line, or the only one,
-        # is a record.
         named = bool(below) and not like_a_record(names, values)
-        if len(set(names)) < len(names) and not named:
-            raise FileError(
-                f"{self.path}: its first line has a cell twice and looks like a record",
-                "put a line with names above it",
-            )
-        if len(names) == 1:
-            self._refuse_one_column(sample, separator, detected)
-        return _Dialect(encoding, separator, sample.quote, line_end, names, named)
+        dialect = Dialect(encoding, separator, sample.quote, line_end, names, named)
+        return dialect, sample, detected
 
     def _sample(self, encoding: str) -> tuple[_Sample, str]:
         """The beginning of the file up to the end of a line, and how lines end."""
@@ -290,7 +392,10 @@ class CsvFile:
         decoder = codecs.getincrementaldecoder(encoding)()
         text = decoder.decode(self.head, final=whole).lstrip("\r\n\ufeff")
         if _MARKUP.match(text):
-            raise FileError(f"{self.path} is JSON or XML", "save the table as CSV or Parquet")
+            raise FileError(
+                f"{self.path} is JSON or XML",
+                "save the table as CSV or Parquet; of JSON lines, the name ends in .jsonl",
+            )
         line_end = "\r" if "\r" in text and "\n" not in text else "\n"
         if not whole:
             text = text[: text.rfind(line_end) + 1]
@@ -324,7 +429,7 @@ class CsvFile:
 
     # Reading
 
-    def _read(self, dialect: _Dialect, columns: list[str] | None) -> pl.DataFrame:
+    def _read(self, dialect: Dialect, columns: list[str] | None) -> pl.DataFrame:
         wanted = wanted_names(self.path, dialect.names, columns, named=dialect.named)
         source = self._source(dialect, len(wanted))
         # Polars checks the number of fields only where it reads all of them, and takes what is
@@ -338,16 +443,16 @@ class CsvFile:
         # `select` would take the name '*' for all columns.
         return frame[wanted]
 
-    def _source(self, dialect: _Dialect, columns: int) -> Source:
+    def _source(self, dialect: Dialect, columns: int) -> Source:
         """What Polars reads, which is UTF-8, after a look at what would go wrong with it."""
         self._require_to_read(dialect, columns)
         if dialect.encoding in GUESSES and self.options.encoding is None:
             self._refuse_mixed()
-        source = self.path if _is_utf8(dialect.encoding) else self._as_utf8(dialect)
+        source = self._own if _is_utf8(dialect.encoding) else self._as_utf8(dialect)
         self._refuse_nul(source)
         return source
 
-    def _require_to_read(self, dialect: _Dialect, columns: int) -> None:
+    def _require_to_read(self, dialect: Dialect, columns: int) -> None:
         lines = max(self.head.count(dialect.line_end.encode()), 1)
         rows = self.size * lines // len(self.head)
         copies = 2 if _is_utf8(dialect.encoding) else 4
@@ -355,7 +460,12 @@ class CsvFile:
 
     # Coding while reading
 
-    def _coded(self, dialect: _Dialect, columns: list[str] | None) -> CodedRows | None:
+    def _coded(
+        self,
+        dialect: Dialect,
+        columns: list[str] | None,
+        expected: Mapping[str, Sequence[str]],
+    ) -> CodedRows | None:
         """The rows, columns of few values coded while Polars reads them.
 
         None if that does not pay, and if anything is unusual: quotes, damage, lines of different
@@ -363,63 +473,97 @@ class CsvFile:
         """
         wanted = wanted_names(self.path, dialect.names, columns, named=dialect.named)
         large = self.size > _WORTHWHILE and _is_utf8(dialect.encoding)
-        few = self._few(dialect) if large and len(wanted) == dialect.width else []
+        few = self._few(dialect) if large and len(wanted) == dialect.width else {}
         if not few:
             return None
         self._require_to_read(dialect, dialect.width)
+        closed = {}
+        for name in few.keys() & expected.keys():
+            texts = {*few[name], *expected[name]}
+            if len(texts) <= _IN_A_BYTE:
+                closed[name] = sorted(texts)
+        # It fails at the first text that was not expected.
+        coded = self._coded_by(dialect, few, closed) if closed else None
+        return self._coded_by(dialect, few, {}) if coded is None else coded
+
+    def _coded_by(
+        self,
+        dialect: Dialect,
+        few: Mapping[str, list[str]],
+        closed: Mapping[str, list[str]],
+    ) -> CodedRows | None:
+        """The rows, with codes of columns of few values.
+
+        closed: all texts of some of these columns, sorted; a text of the others is numbered when
+            it first comes, which takes longer
+        """
         # Polars reads numbers of two bytes faster than those of four. It fails if they run out.
-        tables = {name: pl.Categories.random(physical=pl.UInt16) for name in few}
-        frame = self._categorical(dialect, tables)
+        tables = {
+            name: pl.Categories.random(physical=pl.UInt16) for name in few if name not in closed
+        }
+        # Texts are numbered in the order in which they come: those known already come sorted, so
+        # that most columns have codes in the right order. A table lasts as long as its columns.
+        known = [pl.Series(few[name], dtype=pl.Categorical(tables[name])) for name in tables]
+        types: dict[str, pl.Categorical | pl.Enum] = {}
+        for name in few:
+            types[name] = pl.Enum(closed[name]) if name in closed else pl.Categorical(tables[name])
+        frame = self._categorical(dialect, types)
         if frame is None:
             return None
-        texts = {name: cast("list[str]", list(table)) for name, table in tables.items()}
+        numbered = {name: numbered_texts(table) for name, table in tables.items()}
+        texts = {name: closed.get(name, numbered.get(name, [])) for name in few}
         every_text = "\n".join(map("\n".join, texts.values()))
         if "\0" in every_text or (dialect.quote and dialect.quote in every_text):
             return None
         if dialect.width > 1 and frame[:, -1].null_count() and not _is_regular(self.path, dialect):
             return None
-        others = [name for name in frame.columns if name not in tables]
-        return CodedRows(tuple(frame.columns), _codes(frame, texts), frame[others])
+        del known
+        return CodedRows.of(frame, _codes(frame, texts))
 
-    def _few(self, dialect: _Dialect) -> list[str]:
-        """The columns that seem to have few values, by lines from all over the file.
+    def _few(self, dialect: Dialect) -> dict[str, list[str]]:
+        """The columns that seem to have few values, and some of these in their order.
 
-        None of them if a value is quoted: Polars reads such categories in another way than texts.
+        They are found by lines from all over the file. There are no such columns if a value is
+        quoted: Polars reads such categories in another way than texts.
         """
         lines = self._scattered_lines(dialect)
-        quote = dialect.quote.encode()
-        if quote and (quote in self.head or quote in lines):
-            return []
+        if not lines:
+            return {}
         try:
             sample = pl.read_csv(lines, has_header=False, **dialect.for_polars(quoted=False))
         except pl.exceptions.PolarsError:
-            return []
+            return {}
         if sample.width != dialect.width:
-            return []
-        values = sample.select(pl.all().n_unique()).row(0)
+            return {}
         most = sample.height // _REPEATED
-        few = [name for name, own in zip(dialect.names, values, strict=True) if own <= most]
+        few = {}
+        for name, column in zip(dialect.names, sample.get_columns(), strict=True):
+            values = column.unique()
+            if len(values) <= most:
+                few[name] = sorted(values.drop_nulls())
         if not few or len(few) == dialect.width:
             return few
         # The texts of the other columns will not be looked at.
         is_sound = _is_plain(self.path, dialect) and _line_with_nul(self.path) is None
-        return few if is_sound else []
+        return few if is_sound else {}
 
-    def _scattered_lines(self, dialect: _Dialect) -> bytes:
-        """Some lines from places all over the file."""
-        end = dialect.line_end.encode()
+    def _scattered_lines(self, dialect: Dialect) -> bytes:
+        """Some lines from places all over the file; none if there are quotes near them."""
+        end, quote = dialect.line_end.encode(), dialect.quote.encode()
         parts = min(self.size // _EVERY + 1, _PARTS)
         with _mapped(self.path) as content:
             starts = range(0, self.size, self.size // parts + 1)
-            pieces = [content[start : start + _PART] for start in starts]
+            pieces = [content[start : start + _UNQUOTED] for start in starts]
+        if quote and any(quote in piece for piece in (self.head, *pieces)):
+            return b""
         # The first line of a piece and its last one are cut off.
+        pieces = [piece[:_PART] for piece in pieces]
         return b"".join(piece[piece.find(end) + 1 : piece.rfind(end) + 1] for piece in pieces)
 
     def _categorical(
-        self, dialect: _Dialect, tables: Mapping[str, pl.Categories]
+        self, dialect: Dialect, types: Mapping[str, pl.Categorical | pl.Enum]
     ) -> pl.DataFrame | None:
         """What Polars reads if nothing is quoted, some columns as categories; None if it fails."""
-        types = {name: pl.Categorical(table) for name, table in tables.items()}
         try:
             frame = pl.read_csv(
                 str(self.path),
@@ -440,7 +584,7 @@ class CsvFile:
             )
 
     def _parsed(
-        self, source: Source, dialect: _Dialect, columns: Sequence[str] | None
+        self, source: Source, dialect: Dialect, columns: Sequence[str] | None
     ) -> pl.DataFrame:
         """What Polars reads of it, all columns or some."""
         places = None
@@ -473,7 +617,7 @@ class CsvFile:
 
     def _refuse_mixed(self) -> None:
         """Refuse a file that is not UTF-8 and yet has such characters: it mixes encodings."""
-        with _mapped(self.path) as content:
+        with _content(self._own) as content:
             place = mixed(content)
             if place is None:
                 return
@@ -484,21 +628,22 @@ class CsvFile:
             "save all of it as UTF-8, or give the encoding if it has only one",
         )
 
-    def _as_utf8(self, dialect: _Dialect) -> bytes:
+    def _as_utf8(self, dialect: Dialect) -> bytes:
         """The file's content as UTF-8."""
         converted = io.BytesIO()
         decoder = codecs.getincrementaldecoder(dialect.encoding)()
-        with open(self.path, "rb") as file:
+        with self._opened() as file:
             while block := file.read(_DECODED):
                 converted.write(decoder.decode(block).encode())
         converted.write(decoder.decode(b"", final=True).encode())
         return converted.getvalue()
 
-    def _blank_lines(self, dialect: _Dialect) -> int:
+    def _blank_lines(self, dialect: Dialect) -> int:
         """How many empty lines end the file; FileError names a line without the header's width."""
         blank, last, header = 0, 0, True
         try:
-            with _long_fields(), open(self.path, encoding=dialect.encoding, newline="") as file:
+            lines = io.TextIOWrapper(self._opened(), dialect.encoding, newline="")
+            with _long_fields(), lines as file:
                 reader = _reader(file, dialect.separator, dialect.quote, strict=True)
                 for record in reader:
                     first, last = last + 1, reader.line_num
@@ -514,7 +659,7 @@ class CsvFile:
             raise self._unpaired(f"line {last + 1}: ") from None
         return blank
 
-    def _ragged(self, line: int, fields: int, dialect: _Dialect) -> FileError:
+    def _ragged(self, line: int, fields: int, dialect: Dialect) -> FileError:
         number = plural(fields, "field") if fields else "no fields"
         return FileError(
             f"{self.path}: line {line} has {number} and the header {dialect.width}",
@@ -531,7 +676,7 @@ class CsvFile:
     def _undecodable(self, encoding: str) -> int:
         """The number of the first line that an encoding does not fit."""
         line, decoder = 1, codecs.getincrementaldecoder(encoding)()
-        with open(self.path, "rb") as file:
+        with self._opened() as file:
             for number, raw in enumerate(file, 1):
                 line = number
                 try:
@@ -588,24 +733,32 @@ def _column(records: Sequence[Sequence[str]], place: int) -> list[str]:
 
 def _codes(frame: pl.DataFrame, texts: Mapping[str, Sequence[str]]) -> dict[str, CodedValues]:
     """Codes of categorical columns by the order of their texts, given these by their numbers."""
-    ordered: dict[str, list[object]] = {}
-    taken: list[pl.Expr] = []
-    for name, own in texts.items():
-        column = frame[name]
-        ordered[name] = [*sorted(own)]
-        place = {text: code for code, text in enumerate(ordered[name])}
-        # Missing values come last.
-        codes = [place[text] for text in own] + [len(own)]
-        if column.null_count():
-            ordered[name].append(None)
-        table = pl.Series(codes, dtype=_UNSIGNED[smallest(len(codes))])
-        numbers = pl.nth(frame.get_column_index(name)).to_physical().fill_null(len(own))
-        taken.append(pl.lit(table).gather(numbers).alias(str(len(taken))))
-    coded = frame.select(taken)
-    return {
-        name: (codes.to_numpy(), values)
-        for (name, values), codes in zip(ordered.items(), coded, strict=True)
-    }
+    columns = [frame[name].to_physical() for name in texts]
+    with ThreadPoolExecutor(_THREADS) as threads:
+        coded = threads.map(_coded_values, columns, texts.values())
+        return dict(zip(texts, coded, strict=True))
+
+
+def _coded_values(numbers: pl.Series, texts: Sequence[str]) -> CodedValues:
+    """Codes by the order of texts that occur, given these by their numbers; missing values last."""
+    missing = numbers.null_count() > 0
+    if missing:
+        numbers = numbers.fill_null(len(texts))
+    given = numbers.to_numpy()
+    occurring = texts
+    if given.dtype == np.uint8:
+        # Texts may be declared and not occur. Searching bytes is the fastest way to find out.
+        content = given.tobytes()
+        occurring = [text for number, text in enumerate(texts) if number in content]
+    values: list[object] = [*sorted(occurring)]
+    kind = smallest(len(values) + 1)
+    if not missing and values == texts:
+        return given.astype(kind, copy=False), values
+    place = {text: code for code, text in enumerate(values)}
+    table = np.array([*(place.get(text, 0) for text in texts), len(values)], dtype=kind)
+    # Nothing is out of bounds, and without a look at them this is faster.
+    codes = table.take(given, mode="clip")
+    return codes, [*values, None] if missing else values
 
 
 def _quote(text: str) -> str:
@@ -631,7 +784,20 @@ def _reader(lines: Iterable[str], separator: str, quote: str, *, strict: bool = 
     return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)
 
 
-def _is_plain(source: Source, dialect: _Dialect) -> bool:
+def _line(names: Sequence[str], dialect: Dialect) -> str:
+    """A line of names as the file would have it."""
+    text = io.StringIO()
+    options: dict[str, Any] = {"quotechar": dialect.quote}
+    if not dialect.quote:
+        options = {"quoting": csv.QUOTE_NONE}
+    writer = csv.writer(
+        text, delimiter=dialect.separator, lineterminator=dialect.line_end, **options
+    )
+    writer.writerow(names)
+    return text.getvalue()
+
+
+def _is_plain(source: Source, dialect: Dialect) -> bool:
     """Whether nothing is quoted, so that every separator and line end is one."""
     quote = dialect.quote.encode()
     if not quote:
@@ -660,7 +826,7 @@ def _mapped(path: Path) -> Iterator[mmap.mmap]:
         yield content
 
 
-def _is_regular(source: Source, dialect: _Dialect) -> bool:
+def _is_regular(source: Source, dialect: Dialect) -> bool:
     """Whether every line of a file without quotes has as many fields as the header."""
     data = _bytes(source)
     inner, end = dialect.width - 1, ord(dialect.line_end)
@@ -702,6 +868,8 @@ def write_csv(
     """
     data = data.with_columns(pl.selectors.float().fill_nan(None))
     _require_writable(data)
+    times = data.select(pl.selectors.datetime() | pl.selectors.time()).get_columns()
+    data = data.with_columns([times_as_text(column) for column in times])
     if data.width == 1:
         # A missing value alone would be an empty line, which many readers skip.
         data = data.select(pl.all().cast(pl.String).fill_null(""))
@@ -760,7 +928,11 @@ def _write_runs(runs: RowsWithCounts, file: IO[bytes]) -> None:
     if len(lines) == len(runs.count):
         for line, times in zip(lines, runs.count.tolist(), strict=True):
             whole, rest = divmod(times, _COPIES)
-            file.writelines(repeat(line * _COPIES, whole) if whole else ())
+            if whole:
+                # Not `writelines`, which those that compress may lack.
+                copies = line * _COPIES
+                for _ in range(whole):
+                    file.write(copies)
             file.write(line * rest)
         return
     for part in runs.parts(_RUNS * _RARELY):

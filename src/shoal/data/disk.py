@@ -46,6 +46,7 @@ __all__ = [
     "require_encoding",
     "same",
     "together",
+    "unguarded",
     "unreadable",
 ]
 
@@ -167,6 +168,16 @@ _read: ContextVar[list[Place] | None] = ContextVar("_read", default=None)
 def guarding() -> Iterator[None]:
     """Within the block nothing is written over that was read in it: a command's inputs survive."""
     before = _read.set([])
+    try:
+        yield
+    finally:
+        _read.reset(before)
+
+
+@contextmanager
+def unguarded() -> Iterator[None]:
+    """Within the block files may be read and written again, as a server does in its whole life."""
+    before = _read.set(None)
     try:
         yield
     finally:

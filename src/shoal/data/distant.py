@@ -6,6 +6,7 @@ since their rows may not fit into memory. Uses `tallies`, `in_turn` and `engines
 and `databases` use it.
 """
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -42,9 +43,11 @@ from shoal.zones import OWNER_ONLY
 
 __all__ = ["Distant"]
 
+_LOG = logging.getLogger(__name__)
+
 _ROW = 80
 _VALUE = 16
-"""Bytes of memory that a row takes, and each value in it: measured, docs/benchmarks.md."""
+"""Bytes of memory that a row takes, and each value in it (docs/reference/benchmarks.md)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +61,8 @@ class Distant:
     """The files that the rows are in, which must not change while they are counted."""
     memory: int | None = None
     """Bytes that the rows of people may take; half of what is free unless given."""
+    read_off: frozenset[str] = frozenset()
+    """Columns whose type a reader has read off their values, though they have one now."""
     _tallies: list[Tallied] = field(default_factory=list, repr=False)
     _known: dict[Reading, tuple[int, int]] = field(default_factory=dict, repr=False)
 
@@ -106,6 +111,8 @@ class Distant:
         return self.types.kind(name)
 
     def guessed(self, name: str) -> bool:
+        if name in self.read_off:
+            return True
         if self._decided_by_values(name):
             return self._tallied([name]).guessed(name)
         return False
@@ -257,6 +264,13 @@ class Distant:
         with self._asking():
             return self.engine.all_rows(names)
 
+    def first_rows(self, rows: int) -> Memory:
+        """The first rows, or some where they have no order."""
+        if rows <= LOOKED_AT:
+            return self._head.first_rows(rows)
+        with self._asking():
+            return Memory.of(self.engine.head(rows))
+
     def _tallied(self, names: Sequence[str]) -> Tallied:
         """A tally that has these columns: one that is kept, or else a new one."""
         for tally in self._tallies:
@@ -267,6 +281,7 @@ class Distant:
             wanted = list(self.released)
         for name in wanted:
             self._require_comparable(name)
+        _LOG.debug("counting the distinct rows of %d columns by %s", len(wanted), self.engine.name)
         with self._asking():
             tally = Tallied.gather(self.types, wanted, self.engine.tally(wanted))
         if self._tallies and tally.rows != self._tallies[0].rows:

@@ -1,23 +1,28 @@
-"""Reading and writing tables: CSV, Parquet and Arrow files, one or many; reading from databases.
+"""Reading and writing tables: files of all formats, one or many; reading from databases.
 
-Uses `tables`, `csv_files`, `parquet`, `spreadsheets`, `databases`, `distant`, `engines` and `disk`;
-the doors and `release` use it. An empty text is a missing value, quoted or not.
+Uses `tables`, `csv_files`, `parquet`, `foreign`, `packed`, `recognising`, `spreadsheets`, `values`,
+`databases`, `distant`, `engines` and `disk`; the doors and `release` use it. An empty text is a
+missing value, quoted or not.
 """
 
+import io
+import logging
 import mmap
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import IO, Any, Literal, TypeVar, cast, get_args
+from typing import IO, Any, TypeVar, cast, get_args
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from shoal.arguments import require_one_of, typed
-from shoal.data import free_memory, spreadsheets
+from shoal.data import free_memory, packed, spreadsheets
 from shoal.data.csv_files import (
     HEAD,
     CsvFile,
@@ -27,54 +32,66 @@ from shoal.data.csv_files import (
     write_csv,
 )
 from shoal.data.databases import database, is_database, require_without_secrets
-from shoal.data.disk import Stamps, reading, replacing, unreadable
+from shoal.data.disk import Stamps, is_address, reading, replacing, unreadable
 from shoal.data.distant import Distant
 from shoal.data.engines import CATALOGUE, CONNECT, EngineName
 from shoal.data.engines.streaming import Streamed
+from shoal.data.file_options import FileOptions
+from shoal.data.foreign import is_foreign, read_foreign, write_foreign
+from shoal.data.formats import (
+    FORMATS,
+    PACKINGS,
+    WRITTEN,
+    Format,
+    Labels,
+    UserMissing,
+    called,
+    format_named,
+    is_csv,
+    unpacked_format,
+)
 from shoal.data.frames import CodedRows, RowsWithCounts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.parquet import unpacked_size
+from shoal.data.read_tables import ReadTable
+from shoal.data.recognising import recognise
 from shoal.data.sources import Memory, Source
 from shoal.data.spreadsheets import restored
 from shoal.data.tables import Missing, Table, table
+from shoal.data.values import in_seconds
 from shoal.errors import ColumnError, FileError, ParameterError, TooLargeError
 
 __all__ = [
     "FORMATS",
+    "STANDARD_INPUT",
     "Format",
+    "column_names",
+    "csv_file",
+    "files_of",
+    "form_of",
     "formulas",
     "in_parts",
     "read",
     "restored",
+    "rows_of",
     "serialise",
     "write",
 ]
 
-Format = Literal["csv", "parquet", "arrow"]
-
-FORMATS: Mapping[str, Format] = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-}
-"""How a file's name ends, and what it then is."""
+_LOG = logging.getLogger(__name__)
 
 # Rows that are repeated at a time. They are read at a time too, by most readers.
 _ROW_GROUP = 1 << 18
-_MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
-_ARROW_STREAM = b"\xff\xff\xff\xff"
-_FOREIGN = {
-    b"\x1f\x8b": ("compressed with gzip", "unpack it first"),
-    b"\x28\xb5\x2f\xfd": ("compressed with zstd", "unpack it first"),
-    b"PK\x03\x04": ("a zip or Excel file", "save the table as CSV or Parquet"),
-    b"\xd0\xcf\x11\xe0": ("an old Excel file", "save the table as CSV or Parquet"),
-    b"FEA1": ("in Feather's first version", "save it as Arrow or Parquet"),
-}
+STANDARD_INPUT = "-"
+"""In place of a path: what is piped into the command."""
+
+# What errors call it.
+_PIPED = Path("standard input")
+
+
+# Leaves of a hierarchy above which it does not help to know the values of a column.
+_EXPECTED = 254
 
 
 @typed
@@ -92,43 +109,62 @@ def read(  # noqa: PLR0913  keyword options
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
+    sheet: str | None = None,
+    labels: Labels | None = None,
+    user_missing: UserMissing | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    dates: str | Mapping[str, str] | None = None,
     columns: Iterable[str] | None = None,
     neutralised: bool = False,
     engine: EngineName | None = None,
     query: str | None = None,
     master: str | None = None,
 ) -> Table:
-    """A `Table` from CSV, Parquet or Arrow files, or from a database.
+    """A `Table` from files, or from a database.
 
-    `path` is a file, a folder of files, a pattern such as "visits/*.parquet", or a database: an
-    SQLite or DuckDB file, or a URL such as postgresql://host/name, of which `query` names a table
-    or gives a query. `engine` is "memory", "stream" (the rows are counted where they are, in
-    streams) or "spark"; by default, files are streamed that do not fit into memory. `master` is
-    where Spark runs, such as "local[2]" or "spark://host:7077", unless a session is active.
+    Files are CSV and JSON lines (also compressed with gzip or zstd), Parquet, Arrow, Excel,
+    OpenDocument, SPSS, Stata and SAS.
+
+    `path` is a file, a folder of files, a pattern such as "visits/*.parquet", "-" for standard
+    input, or a database: an SQLite or DuckDB file, or a URL such as postgresql://host/name, of
+    which `query` names a table or gives a query. `engine` is "memory", "stream" (the rows are
+    counted where they are, in streams) or "spark"; by default, files are streamed that do not fit
+    into memory. `master` is where Spark runs, such as "local[2]" or "spark://host:7077", unless a
+    session is active.
 
     `separator`, `quote` ("" if nothing is quoted) and `encoding` are for CSV files, and found out
-    if not given. With `columns`, only these are read. `neutralised` undoes what `neutralise` of
-    `write` did. The other parameters are those of `shoal.table`.
+    if not given. `sheet` is for workbooks of several. `labels` says whether "codes" of SPSS, Stata
+    and SAS files are read, or the "texts" of their labels; `user_missing` whether values that such
+    a file declares missing are "missing" or "values". `decimal` and `thousands` are marks of
+    numbers in texts, and `dates` is the form of dates in them, such as "%d.%m.%Y", or that of each
+    column by its name.
+
+    With `columns`, only these are read. `neutralised` undoes what `neutralise` of `write` did. The
+    other parameters are those of `shoal.table`.
     """
-    if engine is not None:
-        require_one_of("engine", engine, *get_args(EngineName))
-    wanted = None if columns is None else list(columns)
-    if neutralised and wanted is not None:
-        raise ParameterError("a neutralised file is read whole", "leave out the columns to read")
-    if neutralised and engine not in (None, "memory"):
-        raise ParameterError("a neutralised file is read into memory", "leave out the engine")
-    place = os.fspath(path)
-    options = CsvOptions(separator, quote, encoding)
-    by_spark = _is_spark(place, engine, master)
-    if by_spark or not is_database(place):
-        require_without_secrets(place)
-    if by_spark:
-        rows: Any = _of_spark(place, query, wanted, options, master)
-    elif query is not None or is_database(place):
-        rows = _of_database(place, query, wanted, engine)
-    else:
-        files = _Files(Path(path), options, wanted)
-        rows = restored(files.frame()) if neutralised else files.rows(engine)
+    options = FileOptions.of(
+        separator=separator,
+        quote=quote,
+        encoding=encoding,
+        sheet=sheet,
+        labels=labels,
+        user_missing=user_missing,
+        decimal=decimal,
+        thousands=thousands,
+        dates=dates,
+    )
+    rows = rows_of(
+        path,
+        options,
+        types=types,
+        hierarchies=hierarchies,
+        columns=columns,
+        neutralised=neutralised,
+        engine=engine,
+        query=query,
+        master=master,
+    )
     return table(
         rows,
         quasi=quasi,
@@ -142,6 +178,52 @@ def read(  # noqa: PLR0913  keyword options
     )
 
 
+def rows_of(  # noqa: PLR0913  keyword options
+    path: str | os.PathLike[str],
+    options: FileOptions,
+    *,
+    types: Mapping[str, Kind | str] | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    columns: Iterable[str] | None = None,
+    neutralised: bool = False,
+    engine: EngineName | None = None,
+    query: str | None = None,
+    master: str | None = None,
+) -> Any:
+    """What `read` makes a table of: a source of rows, or a dataframe.
+
+    types: declared ones; they decide which numbers and dates have to be written as `options` say
+    """
+    if engine is not None:
+        require_one_of("engine", engine, *get_args(EngineName))
+    wanted = None if columns is None else list(columns)
+    if neutralised and wanted is not None:
+        raise ParameterError("a neutralised file is read whole", "leave out the columns to read")
+    if neutralised and engine not in (None, "memory"):
+        raise ParameterError("a neutralised file is read into memory", "leave out the engine")
+    place = os.fspath(path)
+    if place == STANDARD_INPUT and engine not in (None, "memory"):
+        raise ParameterError(
+            "standard input is read into memory", "leave out the engine, or give a file"
+        )
+    # A URL may say more than everybody should see.
+    _LOG.info("reading %s", "a database" if is_address(place) else place)
+    by_spark = _is_spark(place, engine, master)
+    if by_spark or not is_database(place):
+        require_without_secrets(place)
+    if by_spark or query is not None or is_database(place):
+        if options != FileOptions(options.csv):
+            raise ParameterError(
+                "how values are written can be said of files that Shoal reads itself",
+                "convert them in the query, or read a file",
+            )
+        if by_spark:
+            return _of_spark(place, query, wanted, options.csv, master)
+        return _of_database(place, query, wanted, engine)
+    files = _Files(Path(path), options, wanted, dict(types or {}), hierarchies or {})
+    return restored(files.frame().frame) if neutralised else files.rows(engine)
+
+
 @typed
 def write(
     frame: Any,
@@ -150,32 +232,38 @@ def write(
     *,
     neutralise: bool = False,
 ) -> None:
-    """Write a dataframe (or a `Table`) as CSV, Parquet or Arrow.
+    """Write a dataframe (or a `Table`) to a file.
 
-    The format is `format`, or what the end of the name says. The file appears when it is complete,
+    The format is `format`, or what the end of the name says: CSV (also .csv.gz and .csv.zst),
+    Parquet, Arrow, Excel (.xlsx), SPSS (.sav), Stata (.dta), SAS transport (.xpt) or JSON lines
+    (.jsonl). A table that a format would change is refused. The file appears when it is complete,
     or not at all. A CSV file is UTF-8 with commas; missing values are empty. With `neutralise`, an
     apostrophe goes before every text in it that a spreadsheet would run as a formula.
     """
-    chosen = format or FORMATS.get(Path(path).suffix.lower())
+    chosen = format or format_named(path)
     if chosen is None:
         raise ParameterError(
             f"the name {Path(path).name!r} does not say its format",
-            "give `format`: 'csv', 'parquet' or 'arrow'",
+            f"give `format`: {_choices()}",
         )
+    if format is None and chosen not in WRITTEN:
+        raise ParameterError(f"{called(chosen)} is read but not written", f"use {_choices()}")
     with replacing(path) as file:
-        serialise(frame, file, chosen, neutralise=neutralise)
+        serialise(frame, file, cast(Format, chosen), neutralise=neutralise)
+
+
+def _choices() -> str:
+    *names, last = (repr(form) for form in WRITTEN)
+    return f"{', '.join(names)} or {last}"
 
 
 def serialise(frame: Any, file: IO[bytes], format: Format, *, neutralise: bool = False) -> None:
     """Write a dataframe (a `Table`, or `RowsWithCounts`) into a file that is open."""
-    if format not in FORMATS.values():
+    if format not in WRITTEN:
         raise ParameterError(
-            "is unknown",
-            "it takes 'csv', 'parquet' or 'arrow'",
-            option="format",
-            given=repr(format),
+            "is unknown", f"it takes {_choices()}", option="format", given=repr(format)
         )
-    if neutralise and format != "csv":
+    if neutralise and not is_csv(format):
         raise ParameterError(
             f"format {format!r} has no cells that a spreadsheet would run",
             "`neutralise` is for 'csv'",
@@ -183,8 +271,16 @@ def serialise(frame: Any, file: IO[bytes], format: Format, *, neutralise: bool =
     rows = frame if isinstance(frame, RowsWithCounts) else None
     data = _as_polars(frame if rows is None else rows.frame)
     count = None if rows is None else rows.count
-    if format == "csv":
-        write_csv(spreadsheets.neutralised(data) if neutralise else data, file, count)
+    if is_csv(format):
+        cells = spreadsheets.neutralised(data) if neutralise else data
+        packing = PACKINGS.get(format.removeprefix("csv"))
+        with nullcontext(file) if packing is None else packed.packing(file, packing) as inner:
+            write_csv(cells, inner, count)
+        return
+    if is_foreign(format):
+        write_foreign(
+            data if rows is None else _repeated(RowsWithCounts(data, rows.count)), file, format
+        )
         return
     try:
         if count is not None:
@@ -210,6 +306,14 @@ def _write_repeated(rows: RowsWithCounts, file: IO[bytes], format: Format) -> No
         lazy.sink_parquet(file, row_group_size=_ROW_GROUP, engine="streaming")
     else:
         lazy.sink_ipc(file, record_batch_size=_ROW_GROUP, engine="streaming")
+
+
+def _repeated(rows: RowsWithCounts) -> pl.DataFrame:
+    """Rows as often as each is there, all at once, as these formats are written."""
+    cells = int(rows.count.sum()) * rows.frame.width
+    free_memory.require(3 * cells * free_memory.CELL, "writing the table", "write CSV or Parquet")
+    repeated: pl.DataFrame = rows.repeated()
+    return repeated
 
 
 def in_parts(frame: Any, rows: int) -> Iterator[Any]:
@@ -302,60 +406,195 @@ def _of_spark(
     return frame.drop(*unwanted)
 
 
+def files_of(path: Path) -> list[Path]:
+    """The files that a path means: itself, those in a folder, or those that a pattern fits."""
+    if os.fspath(path) == STANDARD_INPUT:
+        return [path]
+    # Those of `os.path` say no where a path cannot be, or may not be looked at.
+    if os.path.isfile(path / "certificate.json"):
+        # Of a release, its table.
+        found = path.glob("release*")
+    elif os.path.isdir(path):
+        found = path.iterdir()
+    elif "*" in path.name and not os.path.exists(path):
+        found = path.parent.glob(path.name)
+    else:
+        return [path]
+    # Such as those that Spark writes beside the parts of a table.
+    files = [file for file in sorted(found) if not file.name.startswith((".", "_"))]
+    if not files:
+        raise FileError(f"{path} has no files", "give a file, or a folder of files")
+    return files
+
+
+def form_of(path: Path) -> str:
+    """What a file is by its beginning and its name; FileError if it is nothing that is read."""
+    return _DataFile.of(path).form
+
+
+def column_names(path: Path, options: FileOptions | None = None) -> tuple[str, ...]:
+    """The names of the columns of a file that is not CSV, after a look at its types."""
+    return tuple(_DataFile.of(path).table(options or FileOptions(), None).frame.columns)
+
+
+def csv_file(path: Path, options: CsvOptions | None = None) -> CsvFile:
+    """A CSV file on its way to a dataframe; FileError if it is something else."""
+    file = _DataFile.of(path)
+    if not is_csv(file.form):
+        raise FileError(f"{path} is not a CSV file", "give one")
+    return file.csv_file(CsvOptions() if options is None else options)
+
+
+@cache
+def _piped() -> bytes:
+    """All of standard input, which can be read only once."""
+    parts, size = list[bytes](), 0
+    if sys.stdin is None or sys.stdin.isatty():
+        raise FileError("nothing is piped into standard input", "give a file, or pipe one in")
+    for block in packed.blocks_of(sys.stdin.buffer):
+        size += len(block)
+        free_memory.require(2 * size, "reading standard input", "save it to a file, and stream it")
+        parts.append(block)
+    return b"".join(parts)
+
+
+@dataclass(frozen=True)
+class _DataFile:
+    """A file: its beginning, its size, its format, and what it holds if that was piped in."""
+
+    path: Path
+    head: bytes
+    size: int
+    form: str
+    content: bytes | None = None
+
+    @classmethod
+    def of(cls, path: Path) -> "_DataFile":
+        """The file at a path; FileError if it is nothing that is read."""
+        if os.fspath(path) == STANDARD_INPUT:
+            content = _piped()
+            _require_content(_PIPED, content)
+            # Not only its beginning: the files in an archive are listed at its end.
+            form = recognise(_PIPED, content)
+            return cls(_PIPED, content[:HEAD], len(content), form, content)
+        reading(path)
+        head, size = _head(path)
+        return cls(path, head, size, recognise(path, head))
+
+    @property
+    def source(self) -> Path | bytes:
+        return self.path if self.content is None else self.content
+
+    def csv_file(self, options: CsvOptions) -> CsvFile:
+        """The CSV file; what is compressed is unpacked into memory."""
+        packing = PACKINGS.get(self.form.removeprefix("csv"))
+        if packing is None:
+            return CsvFile(self.path, self.head, self.size, options, self.content)
+        content = self._unpacked(packing)
+        return CsvFile(self.path, content[:HEAD], len(content), options, content)
+
+    def table(self, options: FileOptions, columns: list[str] | None) -> ReadTable:
+        """The content."""
+        options.require_for(self.path, self.form)
+        if is_csv(self.form):
+            return ReadTable(self.csv_file(options.csv).read(columns), frozenset())
+        if not is_foreign(self.form):
+            return ReadTable(_binary(self, columns), frozenset())
+        source, form = self.source, unpacked_format(self.form)
+        if form != self.form:
+            source = self._unpacked(PACKINGS[self.form.removeprefix(form)])
+        return read_foreign(source, self.path, form, options, columns)
+
+    def lazy(self, options: FileOptions, columns: list[str] | None) -> pl.LazyFrame:
+        """The content, to be read in streams; FileError if it can be read only as a whole."""
+        options.require_for(self.path, self.form)
+        if self.form == "csv":
+            return CsvFile(self.path, self.head, self.size, options.csv).scan(columns)
+        if self.form not in ("parquet", "arrow"):
+            raise FileError(
+                f"{self.path} is {called(self.form)}, which is read as a whole, and not in streams",
+                "save it as Parquet or plain CSV, or use a larger machine",
+            )
+        with _reading_binary(self.path, self.form):
+            lazy = _scanned(self)
+            wanted = wanted_names(self.path, lazy.collect_schema().names(), columns)
+            return lazy.select(pl.selectors.by_name(wanted))
+
+    def _unpacked(self, packing: str) -> bytes:
+        if self.content is not None:
+            content = packed.unpacked([self.content], packing, str(self.path))
+        else:
+            with open(self.path, "rb") as file:
+                content = packed.unpacked(packed.blocks_of(file), packing, str(self.path))
+        _require_content(self.path, content)
+        return content
+
+
 @dataclass(frozen=True)
 class _Files:
     """One file, or several that make one table: a folder of files, or a pattern."""
 
     path: Path
-    options: CsvOptions
+    options: FileOptions
     columns: list[str] | None
+    types: Mapping[str, Kind | str]
+    hierarchies: Mapping[str, Hierarchy]
 
-    def rows(self, engine: EngineName | None) -> Any:
-        """A dataframe of all rows, or a source of them."""
-        files = self._files()
+    def rows(self, engine: EngineName | None) -> Source:
+        """A source of all rows."""
+        files = files_of(self.path)
         if engine == "stream":
             return self._streamed(files)
         try:
-            return self._source(files[0]) if len(files) == 1 else self.frame()
+            return self._source(files)
         except TooLargeError:
-            if engine == "memory":
+            if engine == "memory" or os.fspath(self.path) == STANDARD_INPUT:
                 raise
         return self._streamed(files)
 
-    def frame(self) -> pl.DataFrame:
+    def frame(self) -> ReadTable:
         """A dataframe of all rows."""
-        files = self._files()
-        return _joined(files, [_frame(file, self.options, self.columns) for file in files])
+        files = files_of(self.path)
+        parts = [_DataFile.of(file).table(self.options, self.columns) for file in files]
+        frame = _joined(files, [part.frame for part in parts])
+        turned, guessed = self._turned(frame.lazy())
+        guessed |= frozenset[str]().union(*(part.guessed for part in parts))
+        return ReadTable(turned.collect(), guessed)
 
-    def _source(self, file: Path) -> Memory:
-        """The source of one file, which may be coded while it is read."""
-        head, size = _head(file)
-        if _form(file, head, self.options) is not None:
-            return Memory.of(_frame(file, self.options, self.columns))
-        rows = CsvFile(file, head, size, self.options).read_coded(self.columns)
-        return Memory(rows) if isinstance(rows, CodedRows) else Memory.of(rows)
+    def _source(self, files: list[Path]) -> Memory:
+        """The source of files; a single one may be coded while it is read."""
+        if len(files) == 1 and not self.options.values:
+            file = _DataFile.of(files[0])
+            if file.form == "csv" and file.content is None:
+                self.options.require_for(file.path, file.form)
+                rows = file.csv_file(self.options.csv).read_coded(self.columns, self._expected())
+                return Memory(rows) if isinstance(rows, CodedRows) else Memory.of(rows)
+        read = self.frame()
+        return replace(Memory.of(read.frame), read_off=read.guessed)
 
-    def _files(self) -> list[Path]:
-        if (self.path / "certificate.json").is_file():
-            # Of a release, its table.
-            found = self.path.glob("release*")
-        elif self.path.is_dir():
-            found = self.path.iterdir()
-        elif "*" in self.path.name and not self.path.exists():
-            found = self.path.parent.glob(self.path.name)
-        else:
-            return [self.path]
-        # Such as those that Spark writes beside the parts of a table.
-        files = [file for file in sorted(found) if not file.name.startswith((".", "_"))]
-        if not files:
-            raise FileError(f"{self.path} has no files", "give a file, or a folder of files")
-        return files
+    def _expected(self) -> dict[str, Sequence[str]]:
+        """Texts that columns are declared to have, by their hierarchies."""
+        return {
+            name: tree.labels[0][: tree.leaves]
+            for name, tree in self.hierarchies.items()
+            if tree.leaves <= _EXPECTED
+        }
 
     def _streamed(self, files: list[Path]) -> Distant:
         # Before anything is looked at: all that is found out has to be about the same rows.
         stamps = Stamps.of(files)
-        lazy = _joined(files, [_lazy(file, self.options, self.columns) for file in files])
-        return Distant(Streamed(lazy, str(self.path)), files=stamps)
+        parts = [_DataFile.of(file).lazy(self.options, self.columns) for file in files]
+        lazy, guessed = self._turned(_joined(files, parts))
+        return Distant(Streamed(lazy, str(self.path)), files=stamps, read_off=guessed)
+
+    def _turned(self, lazy: pl.LazyFrame) -> tuple[pl.LazyFrame, frozenset[str]]:
+        """The rows with durations in seconds, and with numbers and dates as Shoal writes them."""
+        in_numbers, durations = in_seconds(lazy)
+        values = self.options.values
+        if self.columns is not None:
+            values = values.for_columns(self.columns)
+        turned, guessed = values.turned(in_numbers, self.types)
+        return turned, durations | guessed
 
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
@@ -373,62 +612,6 @@ def _joined(files: list[Path], parts: list[Frame]) -> Frame:
     return pl.concat(parts) if len(parts) > 1 else parts[0]
 
 
-def _lazy(path: Path, options: CsvOptions, columns: list[str] | None) -> pl.LazyFrame:
-    """The content of a file, to be read in streams."""
-    head, size = _head(path)
-    form = _form(path, head, options)
-    if form is None:
-        return CsvFile(path, head, size, options).scan(columns)
-    if form == "stream":
-        raise FileError(
-            f"{path} is a stream of Arrow, which can be read only as a whole",
-            "save it as an Arrow file or as Parquet",
-        )
-    with _reading_binary(path, form):
-        lazy = _scanned(path, size, form)
-        wanted = wanted_names(path, lazy.collect_schema().names(), columns)
-        return lazy.select(pl.selectors.by_name(wanted))
-
-
-def _frame(path: Path, options: CsvOptions, columns: list[str] | None) -> pl.DataFrame:
-    """The content of a file."""
-    head, size = _head(path)
-    form = _form(path, head, options)
-    if form is not None:
-        return _binary(path, size, form, columns)
-    return CsvFile(path, head, size, options).read(columns)
-
-
-def _form(path: Path, head: bytes, options: CsvOptions) -> str | None:
-    """What a file is by its first bytes and its name; None for CSV."""
-    reading(path)
-    forms = [name for magic, name in _MAGIC.items() if head.startswith(magic)]
-    form = forms[0] if forms else None
-    named = FORMATS.get(path.suffix.lower())
-    if form is None and named == "arrow" and head.startswith(_ARROW_STREAM):
-        form = "stream"
-    if form is None and named in ("parquet", "arrow"):
-        raise FileError(
-            f"{path} is not {named.capitalize()} though its name says so",
-            "rename it, or write it again",
-        )
-    if form is not None:
-        if options:
-            raise ParameterError(
-                f"{path} is {_format_name(form)}: `separator`, `quote` and `encoding` are for CSV "
-                "files"
-            )
-        return form
-    for magic, (what, fix) in _FOREIGN.items():
-        if head.startswith(magic):
-            raise FileError(f"{path} is {what}", fix)
-    return None
-
-
-def _format_name(form: str) -> str:
-    return "Parquet" if form == "parquet" else "Arrow"
-
-
 def _head(path: Path) -> tuple[bytes, int]:
     """The beginning of a file, and its size."""
     try:
@@ -441,24 +624,29 @@ def _head(path: Path) -> tuple[bytes, int]:
             size = os.fstat(file.fileno()).st_size
     except (OSError, ValueError) as error:
         raise unreadable(str(path), error) from None
-    if not head.strip():
-        raise FileError(
-            f"{path} is empty", "it needs at least a line with the names of the columns"
-        )
+    _require_content(path, head)
     return head, size
 
 
-def _binary(path: Path, size: int, form: str, columns: list[str] | None) -> pl.DataFrame:
+def _require_content(path: Path, content: bytes) -> None:
+    if not content[:HEAD].strip():
+        raise FileError(
+            f"{path} is empty", "it needs at least a line with the names of the columns"
+        )
+
+
+def _binary(file: _DataFile, columns: list[str] | None) -> pl.DataFrame:
     """A Parquet file, an Arrow file, or a stream of Arrow batches."""
+    path, form = file.path, file.form
     with _reading_binary(path, form):
-        lazy = _scanned(path, size, form)
+        lazy = _scanned(file)
         schema = lazy.collect_schema()
         wanted = wanted_names(path, schema.names(), columns)
         rows = cast(int, lazy.select(pl.len()).collect().item())
         cells = [free_memory.CELL if schema[name] == pl.String else 8 for name in wanted]
         require_to_read(path, rows * sum(cells))
         if form == "parquet" and columns is None:
-            _require_unpacked(path)
+            _require_unpacked(file)
         return lazy.select(pl.selectors.by_name(wanted)).collect()
 
 
@@ -473,25 +661,28 @@ def _reading_binary(path: Path, form: str) -> Iterator[None]:
         raise ColumnError(f"{path}: two columns are called {name}", "rename one") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise FileError(
-            f"{path} cannot be read as {_format_name(form)}: it is damaged, or two columns have "
-            "one name",
+            f"{path} cannot be read as {called(form)}: it is damaged, or two columns have one name",
             "write it again",
         ) from None
 
 
-def _scanned(path: Path, size: int, form: str) -> pl.LazyFrame:
-    if form == "parquet":
-        return pl.scan_parquet(path, glob=False, hive_partitioning=False)
-    if form == "arrow":
-        return pl.scan_ipc(path, glob=False, hive_partitioning=False)
+def _scanned(file: _DataFile) -> pl.LazyFrame:
+    source = file.path if file.content is None else io.BytesIO(file.content)
+    if file.form == "parquet":
+        return pl.scan_parquet(source, glob=False, hive_partitioning=False)
+    if file.form == "arrow":
+        return pl.scan_ipc(source, glob=False, hive_partitioning=False)
     # A stream does not say how much it holds.
-    require_to_read(path, 3 * size)
-    return pl.read_ipc_stream(path).lazy()
+    require_to_read(file.path, 3 * file.size)
+    return pl.read_ipc_stream(source).lazy()
 
 
-def _require_unpacked(path: Path) -> None:
+def _require_unpacked(file: _DataFile) -> None:
+    if file.content is not None:
+        require_to_read(file.path, unpacked_size(file.content) or 0)
+        return
     with (
-        open(path, "rb") as file,
-        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        open(file.path, "rb") as opened,
+        mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content,
     ):
-        require_to_read(path, unpacked_size(content) or 0)
+        require_to_read(file.path, unpacked_size(content) or 0)

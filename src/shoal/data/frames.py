@@ -35,6 +35,7 @@ __all__ = [
     "guessed",
     "kind_of",
     "library",
+    "numbered_texts",
     "require_threads",
     "series_of",
 ]
@@ -141,13 +142,20 @@ class CodedRows:
             moved_up = (np.cumsum(occurs) - 1).astype(codes.dtype)
             left = [value for value, kept in zip(values, occurs, strict=True) if kept]
             coded[name] = moved_up[taken], left
-        return CodedRows(self.columns, coded, self.others[rows])
+        others = self.others[rows] if self.others.width else self.others
+        return CodedRows(self.columns, coded, others)
 
     def select(self, *names: str) -> "CodedRows":
         """Some of the columns."""
         coded = {name: self.coded[name] for name in names if name in self.coded}
         others = [name for name in names if name not in coded]
-        return CodedRows(names, coded, self.others[others])
+        return CodedRows(names, coded, _only(self.others, others))
+
+    @classmethod
+    def of(cls, frame: Any, coded: Mapping[str, CodedValues]) -> "CodedRows":
+        """The rows of a Polars dataframe of which some columns are coded."""
+        others = [name for name in frame.columns if name not in coded]
+        return cls(tuple(frame.columns), coded, _only(frame, others))
 
     def column(self, name: str, rows: int | None = None) -> Any:
         """A column as a Polars series, or its first rows."""
@@ -163,6 +171,14 @@ class CodedRows:
     def frame(self) -> Any:
         """All of them as a Polars dataframe, in which the texts are texts again."""
         return _Polars().frame({name: self.column(name) for name in self.columns})
+
+
+def _only(frame: Any, names: Sequence[str]) -> Any:
+    """Some columns of a Polars dataframe.
+
+    `select` takes the name '*' for all columns, and brackets take an empty list for rows.
+    """
+    return frame[names] if names else frame.clear().select([])
 
 
 def require_threads() -> None:
@@ -242,6 +258,14 @@ class Library(Protocol):
     def frame(self, columns: Mapping[str, Any]) -> Any:
         """A dataframe of such columns; its index, if it has one, only numbers the rows."""
         ...
+
+
+def numbered_texts(table: Any) -> list[str]:
+    """The texts of a table of categories of Polars, in the order of their codes.
+
+    Going through such a table gives None for ever at its end, in Polars before 1.44.
+    """
+    return list(iter(iter(table).__next__, None))
 
 
 def library(frame: "nw.DataFrame[Any]") -> Library | None:
@@ -530,7 +554,7 @@ class _Polars:
         coded = pl.DataFrame(renamed).select(casts)
         numbers = coded.select(pl.all().to_physical())
         for table, codes in zip(tables, numbers, strict=True):
-            values: list[object] = list(table)
+            values: list[object] = [*numbered_texts(table)]
             smallest = np.min_scalar_type(len(values))
             full = codes
             if codes.null_count():

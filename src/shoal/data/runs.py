@@ -1,8 +1,8 @@
 """Runs of equal rows: a table whose equal rows are neighbours is held as rows with counts.
 
 So is a released table, whose rows are sorted: however long it is, it is read in parts, and each of
-its different rows is held once. Uses `frames` and `free_memory`; `csv_files` and `table_files` use
-it.
+its different rows is held once. Uses `frames` and `free_memory`; `csv_files`, `table_files` and
+whoever judges a release use it.
 """
 
 from collections.abc import Iterable
@@ -15,12 +15,14 @@ import polars as pl
 from shoal.data import free_memory
 from shoal.data.frames import RowsWithCounts
 
-__all__ = ["rows_in_runs", "run_starts"]
+__all__ = ["in_runs", "rows_in_runs", "run_starts"]
 
 Ints = npt.NDArray[np.int64]
 
 # Of what is read: while parts are joined, each is there twice, and once more as texts.
 _COPIES = 3
+# Rows for each run below which copying the different ones does not pay.
+_WORTHWHILE = 2
 
 
 def run_starts(data: pl.DataFrame) -> Ints:
@@ -48,6 +50,24 @@ def _comparable(column: pl.Series) -> pl.Series:
     bits = pl.Series(numbers.view(f"i{numbers.dtype.itemsize}"))
     # Polars gives missing numbers as NaN.
     return pl.select(pl.when(column.is_not_null()).then(bits)).to_series()
+
+
+def in_runs(frame: Any) -> RowsWithCounts:
+    """The rows of a dataframe, each run of equal ones once.
+
+    Where that does not pay, or if the dataframe is not one of Polars, each row is there once.
+
+    >>> in_runs(pl.DataFrame({"age": ["30-39"] * 3 + ["40-49"]})).count.tolist()
+    [3, 1]
+    >>> in_runs(pl.DataFrame({"age": ["30-39"] * 2 + ["40-49"]})).count.tolist()
+    [1, 1, 1]
+    """
+    if not isinstance(frame, pl.DataFrame):
+        return RowsWithCounts.of(frame)
+    starts = run_starts(frame)
+    if _WORTHWHILE * len(starts) > frame.height:
+        return RowsWithCounts.of(frame)
+    return RowsWithCounts(frame[starts], np.diff(starts, append=frame.height))
 
 
 def rows_in_runs(batches: Iterable[pl.DataFrame]) -> RowsWithCounts:

@@ -9,7 +9,8 @@ from enum import StrEnum
 
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
-from shoal.errors import ColumnError, HierarchyError, ParameterError
+from shoal.errors import ColumnError, HierarchyError, ParameterError, plural
+from shoal.zones import OWNER_ONLY
 
 __all__ = ["ROW", "Role", "Schema"]
 
@@ -37,6 +38,22 @@ class Schema:
     kinds: Mapping[str, Kind]
     hierarchies: Mapping[str, Hierarchy]
     guessed: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        mark = OWNER_ONLY if self.reveals else ""
+        known = f"{len(self.hierarchies):,} with a hierarchy"
+        return f"<{mark}shoal.Schema of {plural(len(self.roles), 'column')}, {known}>"
+
+    def _repr_html_(self) -> str:
+        """The columns as notebooks show them."""
+        from shoal.data.cards import card_of_schema
+
+        return card_of_schema(self).html()
+
+    @property
+    def reveals(self) -> bool:
+        """Whether the schema itself reveals information about the rows: it was read off them."""
+        return bool(self.guessed) or any(tree.derived for tree in self.hierarchies.values())
 
     @property
     def released(self) -> tuple[str, ...]:

@@ -203,6 +203,9 @@ class Memory:
     """
 
     held: "nw.DataFrame[Any] | frames.CodedRows"
+    read_off: frozenset[str] = frozenset()
+    """Columns whose type a reader has read off their values, though they have one now."""
+
     _coded: dict[Reading, Column] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
@@ -230,7 +233,11 @@ class Memory:
 
     def selecting(self, names: Sequence[str]) -> "Memory":
         """The source with some of the columns."""
-        return Memory(self.held.select(*names))
+        return Memory(self.held.select(*names), self.read_off)
+
+    def first_rows(self, rows: int) -> "Memory":
+        """The source with the first of its rows."""
+        return Memory(self.held[np.arange(min(rows, self.rows))], self.read_off)
 
     def together(self, names: Sequence[str]) -> "Memory":
         return self
@@ -264,6 +271,8 @@ class Memory:
         return frames.kind_of(self._library, self._typed(name))
 
     def guessed(self, name: str) -> bool:
+        if name in self.read_off:
+            return True
         return name not in self._read and frames.guessed(self._library, self._typed(name))
 
     def decimal(self, name: str) -> bool:
@@ -324,7 +333,7 @@ class Memory:
         kept = bounded_rows(people.codes, codes, once, rows, chance)
         if kept.all():
             return self
-        return Memory(self.held[np.flatnonzero(kept)])
+        return Memory(self.held[np.flatnonzero(kept)], self.read_off)
 
     def write_back(
         self,

@@ -1,8 +1,9 @@
 """Files of written tables, read as they were written: whole, or in parts of any number of rows.
 
-A table may be larger than memory: its bytes are digested first, then its rows are read a part at a
-time, and each run of equal rows is held once. What is read is what was digested. Uses `runs`,
-`parquet`, `disk` and `free_memory`; `releases` reads by it.
+A table that is small beside free memory is read as a whole. One that is not has its bytes digested
+first; then its rows are read a part at a time, and each run of equal rows is held once. What is
+read is what was digested. Uses `runs`, `parquet`, `packed`,
+`foreign`, `disk` and `free_memory`; `releases` reads by it.
 """
 
 import hashlib
@@ -10,25 +11,36 @@ import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
 
-from shoal.data import free_memory
+from shoal.data import free_memory, packed
 from shoal.data.disk import unreadable
+from shoal.data.foreign import is_foreign, read_foreign
+from shoal.data.formats import WRITTEN
 from shoal.data.frames import RowsWithCounts
 from shoal.data.parquet import RowGroup, row_groups
-from shoal.data.runs import rows_in_runs
-from shoal.errors import FileError, ShoalError, listed
+from shoal.data.runs import in_runs, rows_in_runs
+from shoal.errors import FileError, ShoalError, listed, plural
 
-__all__ = ["TableFile", "TableFiles", "part_names", "pattern"]
+__all__ = ["TableFile", "TableFiles", "added_parts", "part_names", "pattern"]
 
-# Bytes of a file up to which it is held, and of a CSV file that are read at a time.
-_HELD = 1 << 25
+# Parts of free memory that the rows of a table may take to be read as a whole: where they come from
+# and what is made of them needs several times that. Rows of a CSV file take about twice its bytes.
+_SMALL = 16
+_SMALL_FILE = 32
+# Bytes that are read at a time of a file that is not held.
+_BLOCK = 1 << 25
 # Memory for rows that are read at a time, unless fewer cannot be.
 _AT_A_TIME = 1 << 27
 # Of the number in the name of a part, if there are not more.
 _DIGITS = 5
+# Files that an error names.
+_NAMED = 3
 _LARGER = "use a larger machine, or have the table written in parts"
 
 Batches = Iterator[pl.DataFrame]
@@ -53,6 +65,26 @@ def part_names(called: str, parts: int) -> list[str]:
     return [called.replace("*", f"{place:0{digits}}") for place in range(parts)]
 
 
+def added_parts(folder: Path, called: str, names: Sequence[str]) -> str | None:
+    """Which files would be read along with the parts of a table, in words; None if there are none.
+
+    They match the pattern by which the parts are called, and are not among their names.
+    """
+    matching = {file.name for file in folder.iterdir() if fnmatchcase(file.name, called)}
+    more = sorted(matching - set(names))
+    if not more:
+        return None
+    number = plural(len(more), "file")
+    return f"{number} beside the parts of the table would be read as a part: {_some(more)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    """The names of some files, if they are many only of the first."""
+    rest = len(names) - _NAMED
+    more = f" and {rest:,} more" if rest > 0 else ""
+    return listed(names[:_NAMED]) + more
+
+
 @dataclass(frozen=True)
 class TableFile:
     """A file, its digest, and its bytes if they are held: those of a large one are read again."""
@@ -62,7 +94,7 @@ class TableFile:
     held: bytes | None
 
     @classmethod
-    def of(cls, path: Path, hold: int = _HELD) -> "TableFile":
+    def of(cls, path: Path, hold: int = _BLOCK) -> "TableFile":
         """The file at a path; FileError if it cannot be read."""
         try:
             with open(path, "rb") as file:
@@ -91,7 +123,7 @@ class TableFile:
         digest = hashlib.sha256()
         try:
             with open(self.path, "rb") as file:
-                while block := file.read(_HELD):
+                while block := file.read(_BLOCK):
                     digest.update(block)
                     yield block
         except (OSError, ValueError) as error:
@@ -113,15 +145,32 @@ class TableFiles:
             raise FileError("the table has no files")
         if len(set(paths)) < len(paths):
             raise FileError("the table has one file as several parts")
+        hold = max(_BLOCK, free_memory.available() // _SMALL_FILE)
         # All of them together may be held, not each.
-        return cls(tuple(TableFile.of(path, _HELD // len(paths)) for path in paths))
+        return cls(tuple(TableFile.of(path, hold // len(paths)) for path in paths))
 
     @property
     def digests(self) -> list[str]:
         return [file.sha256 for file in self.files]
 
+    def difference(self, digests: Sequence[str]) -> str | None:
+        """How the files differ from those with some digests, in words; None if they do not."""
+        pairs = zip(self.files, digests, strict=True)
+        changed = [file.path.name for file, digest in pairs if file.sha256 != digest]
+        if not changed:
+            return None
+        where = f" in {_some(changed)}" if len(self.files) > 1 else ""
+        return f"their digests differ{where}"
+
     def rows(self, form: str) -> RowsWithCounts:
-        """The rows, each run of equal ones once.
+        """The rows, each run of equal ones once if that is worth it.
+
+        Errors are those of `table`.
+        """
+        return in_runs(self.table(form))
+
+    def table(self, form: str) -> pl.DataFrame | RowsWithCounts:
+        """The rows as a dataframe if that is small beside free memory, else each run once.
 
         FileError if the files are not of a form, TooLargeError if their rows do not fit into
         memory.
@@ -129,11 +178,22 @@ class TableFiles:
         if form not in _READERS:
             raise FileError(f"the certificate names format {form!r}; known are {listed(_READERS)}")
         try:
-            return rows_in_runs(self._batches(_READERS[form]))
+            return self._table(self._batches(_READERS[form]))
         except ShoalError:
             raise
         except (ValueError, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
             raise FileError(f"the table is not a readable {form} file") from None
+
+    def _table(self, batches: Batches) -> pl.DataFrame | RowsWithCounts:
+        most = free_memory.available() // _SMALL
+        read: list[pl.DataFrame] = []
+        for batch in batches:
+            read.append(batch)
+            most -= batch.height * batch.width * free_memory.CELL
+            # A file that comes in several parts is not small.
+            if most < 0 or len(read) > len(self.files):
+                return rows_in_runs(chain(read, batches))
+        return pl.concat(read) if len(read) > 1 else read[0]
 
     def _batches(self, reader: "Callable[[TableFile], Batches]") -> Batches:
         lengths = []
@@ -159,13 +219,33 @@ def _require(needed: int) -> None:
 
 
 def _csv_batches(file: TableFile) -> Batches:
+    yield from _csv_in_blocks(file.blocks())
+
+
+def _packed_csv_batches(file: TableFile, packing: str) -> Batches:
+    if packed.packing_of(next(file.blocks(), b"")) != packing:
+        raise ValueError("not compressed")
+    parts = packed.unpacked_blocks(file.blocks(), packing, str(file.path))
+    yield from _csv_in_blocks(_as_blocks(parts))
+
+
+def _as_blocks(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in blocks of one size, but for the last."""
+    rest = bytearray()
+    for part in parts:
+        rest += part
+        while len(rest) >= _BLOCK:
+            yield bytes(rest[:_BLOCK])
+            del rest[:_BLOCK]
+    if rest:
+        yield bytes(rest)
+
+
+def _csv_in_blocks(blocks: Iterator[bytes]) -> Batches:
     header = b""
-    for lines in _whole_lines(file.blocks()):
-        # Every part is read by the header of the file.
-        content = header + lines
-        header = header or lines[: _line_ends(lines, first=True)]
-        cells = (content.count(b"\n") + 1) * (header.count(b",") + 1)
-        _require(2 * len(content) + cells * free_memory.CELL)
+    for content in _whole_lines(blocks):
+        header = header or content[: _line_ends(content, first=True)]
+        _require_cells(content, header.count(b",") + 1)
         frame = pl.read_csv(content, infer_schema=False)
         # Polars leaves doubled quotes of the header unchanged.
         frame.columns = [name.replace('""', '"') for name in frame.columns]
@@ -174,18 +254,27 @@ def _csv_batches(file: TableFile) -> Batches:
         raise ValueError("an empty file")
 
 
+def _require_cells(content: bytes, columns: int) -> None:
+    """TooLargeError if the lines of a CSV file do not fit into memory as rows."""
+    held, line = 2 * len(content), columns * free_memory.CELL
+    # A line has at least one byte. So lines have to be counted only where memory is scarce.
+    if held + len(content) * line > free_memory.available():
+        _require(held + (content.count(b"\n") + 1) * line)
+
+
 def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes in parts that end where a line does, outside quotes."""
-    rest = b""
+    """The same bytes in parts that end where a line does, outside quotes, each with the header."""
+    header, rest = b"", b""
     for block in blocks:
         _require(2 * (len(rest) + len(block)))
         rest += block
-        end = _line_ends(rest)
         # There is more only after a whole block.
-        if end and len(block) == _HELD:
+        end = _line_ends(rest) if len(block) == _BLOCK else 0
+        if end > len(header):
             yield rest[:end]
-            rest = rest[end:]
-    if rest:
+            header = header or rest[: _line_ends(rest, first=True)]
+            rest = header + rest[end:]
+    if len(rest) > len(header):
         yield rest
 
 
@@ -226,7 +315,11 @@ def _parquet_batches(file: TableFile) -> Batches:
 
 def _together(groups: Sequence[RowGroup]) -> Iterator[list[RowGroup]]:
     """The groups of rows that are read at a time."""
-    most = min(_AT_A_TIME, free_memory.available() // 2)
+    free = free_memory.available()
+    if groups and sum(group.unpacked for group in groups) <= free // _SMALL:
+        yield list(groups)
+        return
+    most = min(_AT_A_TIME, free // 2)
     some: list[RowGroup] = []
     for group in groups:
         if some and sum(each.unpacked for each in (*some, group)) > most:
@@ -245,8 +338,18 @@ def _arrow_batches(file: TableFile) -> Batches:
     yield pl.read_ipc(content)
 
 
+# Other programs' formats
+
+
+def _foreign_batches(file: TableFile, form: str) -> Batches:
+    yield read_foreign(file.content(), file.path, form).frame
+
+
 _READERS: Mapping[str, Callable[[TableFile], Batches]] = {
     "csv": _csv_batches,
+    "csv.gz": partial(_packed_csv_batches, packing="gzip"),
+    "csv.zst": partial(_packed_csv_batches, packing="zstd"),
     "parquet": _parquet_batches,
     "arrow": _arrow_batches,
+    **{form: partial(_foreign_batches, form=form) for form in WRITTEN if is_foreign(form)},
 }

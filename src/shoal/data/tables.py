@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from shoal.arguments import typed
+from shoal.arguments import described, missing_of, typed
 from shoal.chance import Chance
 from shoal.counts import Codes, Counts, smallest
 from shoal.data import free_memory
@@ -69,6 +69,12 @@ class Table:
     def __repr__(self) -> str:
         return f"<{OWNER_ONLY}shoal.Table of {self.rows:,} rows × {len(self.names)} columns>"
 
+    def _repr_html_(self) -> str:
+        """The columns as notebooks show them, and no cell."""
+        from shoal.data.cards import card_of_table
+
+        return card_of_table(self).html()
+
     @property
     def rows(self) -> int:
         return self.source.rows
@@ -76,6 +82,12 @@ class Table:
     @property
     def names(self) -> tuple[str, ...]:
         return self.source.names
+
+    @property
+    def is_headless(self) -> bool:
+        """Whether the names of the columns seem to be a record: their file has no line of names."""
+        all_text = all(self.kind(name) is Kind.TEXT for name in self.names)
+        return all_text and self.source.is_headless()
 
     @property
     def frame(self) -> "nw.DataFrame[Any]":
@@ -416,6 +428,24 @@ class Table:
             self.rows_are_people,
         )
 
+    def first_rows(self, rows: int) -> "Table":
+        """A table of the first rows, or of some where they have no order; without roles.
+
+        It has the types that were declared, and is for a look at single rows or at how values are
+        written.
+
+        >>> import polars as pl
+        >>> table(pl.DataFrame({"age": [47, 31, 47]})).first_rows(2).rows
+        2
+        """
+        from shoal.data.distant import Distant
+
+        if isinstance(self.source, Distant):
+            first = self.source.first_rows(rows)
+        else:
+            first = self._in_memory.first_rows(rows)
+        return Table(first, types=self.types, missing=self.missing)
+
     def records(self, names: Iterable[str]) -> list[Column]:
         """Coded columns in the order of the rows; ColumnError if the rows are not in memory.
 
@@ -516,7 +546,7 @@ def table(  # noqa: PLR0913  keyword options
     missing: Missing = "category",
     rows_are_people: bool = False,
 ) -> Table:
-    """A `Table` from a pandas, Polars or Arrow dataframe, or from a Polars LazyFrame.
+    """A `Table` from a pandas, Polars or Arrow dataframe, a Polars LazyFrame, or an own engine.
 
     The dataframe is not copied: do not change it while you use the table. A lazy one is not read
     into memory: its distinct rows are counted where they are. `rows_are_people` says
@@ -575,11 +605,26 @@ def _source(frame: Any) -> Source:
         from shoal.data.tallies import Tallied
 
         return Tallied.of_rows(frame)
+    if hasattr(type(frame), "tally"):
+        return _counted_by(frame)
     if not is_distant(frame):
         return Memory.of(frame)
     from shoal.data.distant import Distant
 
     return Distant.of(frame)
+
+
+def _counted_by(engine: Any) -> Source:
+    """The source of rows that somebody's own engine counts."""
+    from shoal.data.distant import Distant
+    from shoal.data.engines.engine import Engine
+
+    if lacking := missing_of(engine, Engine):
+        raise ParameterError(
+            f"{described(engine)} is taken for an engine, and has no {listed(lacking)}",
+            "docs/how-to/extend-source.md has what an engine of your own needs",
+        )
+    return Distant(engine)
 
 
 def _require_memory(people: Table) -> None:

@@ -7,11 +7,21 @@ import operator
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from itertools import count
+from math import ceil, floor
 from typing import TypeAlias
 
 from shoal.errors import ParameterError
 
-__all__ = ["Exact", "fraction", "percent", "printed", "short", "whole"]
+__all__ = [
+    "Exact",
+    "fraction",
+    "percent",
+    "percent_down",
+    "percent_up",
+    "printed",
+    "short",
+    "whole",
+]
 
 Exact: TypeAlias = Fraction | int | float | Decimal | str
 """What is taken for a rational; a float or a text is the exact decimal it prints as: 0.2 is one
@@ -23,6 +33,12 @@ _NUMBERS = str | int | float | Decimal | None
 
 _LONGEST = 400
 """Digits on either side of the point; a double never needs more."""
+
+_ROUNDING = 1e-12
+"""Shares below are what is left of adding floats, not shares of anything."""
+
+_SMALLEST = 1e-6
+"""The smallest share that is shown in digits."""
 
 
 def fraction(
@@ -113,11 +129,43 @@ def short(number: Fraction) -> str:
 def percent(share: float) -> str:
     """A share for people; one that is not all of it is never shown as 100 %.
 
-    >>> percent(0.123), percent(0.9999)
-    ('12.3 %', 'over 99.9 %')
+    >>> percent(0.123), percent(0.9999), percent(1e-8), percent(1e-16)
+    ('12.3 %', 'over 99.9 %', 'under 0.0001 %', '0 %')
     """
+    if abs(share) < _ROUNDING:
+        return "0 %"
+    if 0 < share < _SMALLEST:
+        return f"under {_SMALLEST * 100:g} %"
     text = f"{share * 100:.3g}"
     return "over 99.9 %" if text == "100" and share < 1 else f"{text} %"
+
+
+def percent_up(share: Fraction) -> str:
+    """A share that something is at most, for people: rounded up.
+
+    >>> percent_up(Fraction(2, 3)), percent_up(Fraction(1, 2)), percent_up(Fraction(1, 30000))
+    ('66.7 %', '50 %', '0.0034 %')
+    """
+    digits = _digits(share)
+    return f"{ceil(share * 100 * digits) / digits:g} %"
+
+
+def percent_down(share: Fraction) -> str:
+    """A share that something is at least, for people: rounded down.
+
+    >>> percent_down(Fraction(2, 3)), percent_down(Fraction(1, 300))
+    ('66.6 %', '0.33 %')
+    """
+    digits = _digits(share)
+    return f"{floor(share * 100 * digits) / digits:g} %"
+
+
+def _digits(share: Fraction) -> int:
+    """A power of ten: one decimal of a percentage, and more where it is small."""
+    digits = 10
+    while 0 < share * digits < Fraction(1, 10) and digits < 10**9:
+        digits *= 10
+    return digits
 
 
 def _read(text: str) -> Fraction:

@@ -2,7 +2,7 @@
 
 Each experiment is one figure or table of a paper, run with the methods that are shipped, on tables
 made by code or on the reader's own. What does not make sense after the corrections is left out, and
-docs/papers.md says so. Uses all rooms about methods; the command line uses it.
+docs/reference/papers.md says so. Uses all rooms about methods; the command line uses it.
 
 >>> from shoal import experiments
 >>> experiments.find("safepub-parameters").paper

@@ -1,22 +1,24 @@
 """What an experiment is, what it is given, and what it gives: tables, charts and a finding.
 
-Uses `studies.charts`; the modules of the papers use it, and `catalogue` runs what they define.
+Uses `look`; the modules of the papers use it, and `catalogue` runs what they define.
 """
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from shoal.chance import Chance, Seeded
 from shoal.errors import ParameterError
+from shoal.look import drawing
+from shoal.look.pictures import Picture
+from shoal.look.zoned import Zone
 from shoal.methods.method import Progress
-from shoal.studies import charts
-from shoal.zones import NOTICE
+from shoal.studies.saving import Saved
+from shoal.zones import NOTICE, brief
 
 if TYPE_CHECKING:
     import polars as pl
-    from altair import VConcatChart
 
     from shoal.data.tables import Table
 
@@ -77,6 +79,7 @@ class Plot:
     log_y: bool = False
 
 
+@brief
 @dataclass(frozen=True)
 class Panel:
     """One table of results, and how it is drawn."""
@@ -109,6 +112,7 @@ class Findings:
     found: str = field(repr=False)
 
 
+@brief
 @dataclass(frozen=True)
 class Experiment:
     """A figure or table of a paper as something to run.
@@ -144,8 +148,9 @@ class Experiment:
             )
 
 
+@brief
 @dataclass(frozen=True)
-class Result:
+class Result(Saved):
     """The tables and charts of an experiment beside what its paper shows.
 
     `data` is None where the table was made by code. Results about a given table are owner only.
@@ -155,6 +160,12 @@ class Result:
     quick: bool
     data: str | None
     findings: Findings = field(repr=False)
+
+    def _repr_html_(self) -> str:
+        """The tables as notebooks show them."""
+        from shoal.experiments.cards import card_of_result
+
+        return card_of_result(self).html()
 
     @property
     def panels(self) -> tuple[Panel, ...]:
@@ -177,23 +188,37 @@ class Result:
             "tables": [panel.to_dict() for panel in self.panels],
         }
 
-    def chart(self) -> "VConcatChart":
-        """All panels that can be drawn, one below the other."""
-        alt = charts.library()
-        drawn = [_drawn(panel) for panel in self.panels if panel.plot is not None]
-        text = f"{self.experiment.paper}, {self.experiment.figure}"
-        title = alt.Title(text, subtitle=self.notice, anchor="start")
-        chart: VConcatChart = alt.vconcat(*drawn).resolve_scale(color="independent")
-        return chart.properties(title=title)
+    @property
+    def zone(self) -> Zone:
+        """Who may see it: the owner, if a given table was looked at."""
+        return Zone.RELEASED if self.data is None else Zone.OWNER
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the chart as HTML that draws without a network, as PNG or as SVG, by the suffix."""
-        charts.save(self.chart(), path)
+    def pictures(self) -> tuple[Picture, ...]:
+        """All panels that can be drawn."""
+        of = f"{self.experiment.paper}, {self.experiment.figure}"
+        return tuple(
+            Picture(
+                title=f"{of}: {panel.title}",
+                sentence=self.findings.found,
+                head=panel.head,
+                rows=[[_cell(cell) for cell in row] for row in panel.rows],
+                draw=partial(_drawn, panel),
+                zone=self.zone,
+            )
+            for panel in self.panels
+            if panel.plot is not None
+        )
+
+
+def _cell(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 
 def _drawn(panel: Panel) -> Any:
     """The chart of one panel."""
-    alt = charts.library()
+    alt = drawing.library()
     plot = panel.plot
     assert plot is not None
     rows = [
@@ -218,9 +243,7 @@ def _drawn(panel: Panel) -> Any:
         channels.append(alt.Color(f"{place}:N", title=plot.by, sort=None))
         if plot.mark == "bar":
             channels.append(alt.XOffset(f"{place}:N", sort=None))
-    return chart.encode(*channels).properties(
-        title=panel.title, width=charts.WIDTH, height=charts.HEIGHT
-    )
+    return chart.encode(*channels).properties(width=drawing.WIDTH, height=drawing.HEIGHT)
 
 
 def _field(panel: Panel, name: str) -> str:
@@ -231,5 +254,5 @@ def _field(panel: Panel, name: str) -> str:
 
 
 def _scale(logarithmic: bool) -> Any:
-    alt = charts.library()
+    alt = drawing.library()
     return alt.Scale(type="log") if logarithmic else alt.Scale(zero=False)

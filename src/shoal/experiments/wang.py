@@ -197,7 +197,7 @@ def losses(setting: RunSetting) -> Findings:
 
 
 def anatomy(records: int, least: int) -> float:
-    """The mean squared error of buckets of so many records or one more, whatever they hold."""
+    """The mean squared error of buckets of that many records or one more, whatever they hold."""
     number = max(records // least, 1)
     size, more = divmod(records, number)
     return (more * size**2 + (number - more) * (size - 1) ** 2) / (records - 1)

@@ -5,7 +5,7 @@ an array with a place for every cell, an array over some axes only, or the keys 
 `coding`; whatever rolls up makes them, and `lattice` and `optimum` read them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -24,6 +24,7 @@ from shoal.lattice.coding import (
     Sizes,
     Unsigned,
     middle,
+    sums_along_each,
     sums_at,
 )
 
@@ -184,7 +185,7 @@ class Cells:
             first = self.keys // low
             upper = sums_at(first, kept, high)
             lower = sums_at(self.keys - first * low, kept, low)
-        return [*_along_each(upper, cards[:split]), *_along_each(lower, cards[split:])]
+        return [*sums_along_each(upper, cards[:split]), *sums_along_each(lower, cards[split:])]
 
     def _marginals_of_block(self, kept: Floats, outer: Outer) -> list[Floats]:
         # The outer axes from the sums of the groups, the inner ones from those of the lines.
@@ -196,7 +197,7 @@ class Cells:
         first = [
             sums_at(groups_of_outer.codes(axis), groups, self.cards[axis]) for axis in range(split)
         ]
-        return [*first, *_along_each(block.sum(axis=1), self.cards[split:])]
+        return [*first, *sums_along_each(block.sum(axis=1), self.cards[split:])]
 
     # Rows and their groups
 
@@ -251,14 +252,6 @@ class Cells:
             changed = group[1:] != group[:-1]
         first = np.zeros(min(len(self.sizes), 1), dtype=np.intp)
         return np.concatenate((first, np.cumsum(changed)))
-
-
-def _along_each(values: Floats, cards: Sequence[int]) -> Iterator[Floats]:
-    """The sums of an array's values along every axis but one, for each."""
-    array = values.reshape(cards)
-    for axis in range(len(cards)):
-        others = tuple(other for other in range(len(cards)) if other != axis)
-        yield array.sum(axis=others, dtype=np.float64)
 
 
 def _moved(values: Sequence[Any], axis: int) -> list[Any]:

@@ -7,7 +7,7 @@ of neighbouring axes, at most `PACK` values each, and a *key* those of all axes.
 `cells`, `tables` and `sorting` use it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, prod
@@ -30,6 +30,7 @@ __all__ = [
     "Unsigned",
     "middle",
     "raised",
+    "sums_along_each",
     "sums_at",
 ]
 
@@ -93,14 +94,8 @@ class _Axis:
     """For every level the code of every leaf that occurs."""
 
     @classmethod
-    def of(
-        cls,
-        column: Unsigned,
-        sizes: Floats,
-        maps: Sequence[Unsigned] | None,
-    ) -> "_Axis":
-        """From the leaf of every row; a column without maps has level 0 only."""
-        often = np.bincount(column, sizes)
+    def of(cls, often: Floats, maps: Sequence[Unsigned] | None) -> "_Axis":
+        """From how many records have each leaf; a column without maps has level 0 only."""
         leaves = np.flatnonzero(often)
         levels: list[npt.NDArray[np.integer]] = [leaves]
         if maps is not None:
@@ -117,7 +112,12 @@ class _Axis:
     def codes(self, column: Unsigned) -> Unsigned:
         """The code of every row at level 0."""
         number = len(self.leaves)
-        rank = np.zeros(int(self.leaves.max(initial=0)) + 1, dtype=_pack_type(number))
+        kind = _pack_type(number)
+        highest = int(self.leaves.max(initial=0))
+        if number > highest:
+            # All leaves occur up to the highest one.
+            return column.astype(kind, copy=False)
+        rank = np.zeros(highest + 1, dtype=kind)
         rank[self.leaves] = np.arange(number)
         return rank.take(column, mode="clip")
 
@@ -136,8 +136,8 @@ class Coding:
         maps: Sequence[Sequence[Unsigned]],
     ) -> None:
         carried = [None] * (len(columns) - len(maps))
-        described = zip(columns, (*maps, *carried), strict=True)
-        by_column = [_Axis.of(column, sizes, levels) for column, levels in described]
+        described = zip(_marginals(columns, sizes), (*maps, *carried), strict=True)
+        by_column = [_Axis.of(often, levels) for often, levels in described]
 
         def largest_first(column: int) -> tuple[int, int]:
             return -len(by_column[column].leaves), column
@@ -207,16 +207,7 @@ class Coding:
         cards = self.cards_at(levels)
         if runs is None:
             runs = packs_of(cards, PACK)
-        packs: list[tuple[range, Unsigned]] = []
-        for axes in runs:
-            kind = _pack_type(prod(cards[axis] for axis in axes))
-            packed = np.zeros(len(columns[axes.start]), dtype=kind)
-            for axis in axes:
-                if axis > axes.start:
-                    packed *= kind(max(cards[axis], 1))
-                packed += columns[axis].astype(kind)
-            packs.append((axes, packed))
-        return tuple(packs)
+        return tuple((axes, _packed(columns, cards, axes)) for axes in runs)
 
     def unpack(self, levels: Levels, keys: Index) -> Packs:
         """Packs of the codes that keys are made of."""
@@ -319,6 +310,38 @@ def raised(levels: Levels, axis: int, by: int = 1) -> Levels:
     changed = list(levels)
     changed[axis] += by
     return tuple(changed)
+
+
+def _marginals(columns: Sequence[Unsigned], sizes: Floats) -> list[Floats]:
+    """How many records have each leaf of every column, up to the highest that occurs."""
+    cards = [int(column.max(initial=0)) + 1 for column in columns]
+    marginals: list[Floats] = []
+    # Columns are counted together: counting takes less time if neighbours are not alike.
+    for axes in packs_of(cards, PACK):
+        shape = cards[axes.start : axes.stop]
+        records = sums_at(_packed(columns, cards, axes), sizes, prod(shape))
+        marginals += sums_along_each(records, shape)
+    return marginals
+
+
+def _packed(
+    columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int], axes: range
+) -> Unsigned:
+    """The codes of a run of axes as one mixed-radix number."""
+    kind = _pack_type(prod(cards[axis] for axis in axes))
+    packed = columns[axes.start].astype(kind)
+    for axis in axes[1:]:
+        packed *= kind(max(cards[axis], 1))
+        packed += columns[axis].astype(kind, copy=False)
+    return packed
+
+
+def sums_along_each(values: Floats, cards: Sequence[int]) -> Iterator[Floats]:
+    """The sums of an array's values along every axis but one, for each."""
+    for axis, card in enumerate(cards):
+        # An array has fewer dimensions than there may be axes.
+        array = values.reshape(prod(cards[:axis]), card, prod(cards[axis + 1 :]))
+        yield array.sum(axis=(0, 2), dtype=np.float64)
 
 
 def sums_at(places: npt.NDArray[np.integer], sizes: Floats, cells: int) -> Floats:

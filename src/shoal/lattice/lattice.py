@@ -16,10 +16,10 @@ import numpy.typing as npt
 from shoal.arguments import typed
 from shoal.counts import Codes, Counts, smallest
 from shoal.data.hierarchy.tree import Hierarchy
-from shoal.errors import ColumnError, ParameterError
+from shoal.errors import ColumnError, ParameterError, plural
 from shoal.lattice.coding import raised
 from shoal.lattice.rollup import Cells, Floats, Rollup, Sizes
-from shoal.zones import owner_only
+from shoal.zones import OWNER_ONLY, owner_only
 
 __all__ = ["Groups", "Histogram", "Lattice", "Node"]
 
@@ -93,6 +93,10 @@ class Lattice:
             raise ParameterError(
                 "a column's lowest level is above its highest", "swap `floor` and `ceiling`"
             )
+
+    def __repr__(self) -> str:
+        nodes = plural(self.size, "node")
+        return f"<{OWNER_ONLY}shoal.Lattice of {plural(len(self.names), 'column')}, {nodes}>"
 
     def _check_bound(self, levels: Mapping[str, int]) -> None:
         for name, level in levels.items():
@@ -214,6 +218,9 @@ class Groups:
         self.node: Node = lattice.rollup.columns_of(cells.levels)
         self._raw = cells
         self._histograms: dict[str, Histogram] = {}
+
+    def __repr__(self) -> str:
+        return f"<{OWNER_ONLY}shoal.Groups at levels {self.node}>"
 
     @property
     def cells(self) -> Sizes:

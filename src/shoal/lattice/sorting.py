@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from shoal.lattice.cells import Cells
 from shoal.lattice.coding import Index, Kind, Levels, Sizes, Unsigned, raised
-from shoal.lattice.tables import WIDEST, GroupTable, GroupTables
+from shoal.lattice.tables import WIDEST, GroupTable, GroupTables, key_type
 
 __all__ = ["Ask", "Sorting"]
 
@@ -149,7 +149,7 @@ class Sorting:
                     yield tables.cells(each)
                 continue
 
-            batch = _Batch(table, [levels], axis, _key_type(numbers))
+            batch = _Batch(table, [levels], axis, key_type(numbers))
             place = (id(table), batch.kind, axis, batch.level)
             if place in alike:
                 alike[place].nodes.append(levels)
@@ -185,10 +185,13 @@ class Sorting:
         np.not_equal(cell[:, 1:], cell[:, :-1], out=ends[:, :-1])
         ends[:, -1] = True
         last = np.flatnonzero(ends)
-        sums = np.cumsum(keys, out=scratch.array("sums", keys.size, np.intp))
+        # Sums over several nodes may run over, but none over a group: it is a number that keys
+        # could be, with more cells than rows.
+        sums = np.cumsum(keys, dtype=kind, out=scratch.array("sums", keys.size, kind))
         cells = cell.reshape(-1).take(last).astype(np.intp)
         stops = np.searchsorted(last, np.arange(1, len(nodes) + 1) * table.rows)
-        groups = _Groups(nodes, cells, _differences(sums.take(last)), stops)
+        sizes = _differences(sums.take(last)).astype(np.intp)
+        groups = _Groups(nodes, cells, sizes, stops)
 
         numbers = np.diff(stops, prepend=0).tolist()
         for levels, number in zip(nodes, numbers, strict=True):
@@ -235,7 +238,7 @@ class Sorting:
         numbers = others * values
         if numbers > WIDEST:
             return None
-        return _Written(codes, bits, values, _key_type(numbers))
+        return _Written(codes, bits, values, key_type(numbers))
 
     def _cells_without(self, axis: int | None, levels: Levels) -> int:
         """How many cells a node has when one axis is left out."""
@@ -325,11 +328,7 @@ def _pairs(keys: Unsigned, same: npt.NDArray[np.bool_], bends: npt.NDArray[Any])
     return sums
 
 
-def _differences(sums: Index) -> Index:
+def _differences(sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """What each adds to the one before, in place."""
     sums[1:] -= sums[:-1].copy()
     return sums
-
-
-def _key_type(numbers: int) -> Kind:
-    return np.uint32 if numbers <= 1 << 32 else np.uint64

@@ -8,6 +8,7 @@ and `rollup` use it.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import exp, expm1, prod
 from threading import Lock, local
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from shoal.counts import PACK, last_of_runs, ranks
 from shoal.lattice.cells import Cells
 from shoal.lattice.coding import Coding, Floats, Index, Kind, Levels, Packs, Unsigned, sums_at
 
-__all__ = ["WIDEST", "Estimates", "GroupTable", "GroupTables", "Scratch"]
+__all__ = ["WIDEST", "Estimates", "GroupTable", "GroupTables", "Scratch", "key_type"]
 
 # How to roll up, all of it measured.
 SPARSE = 2
@@ -72,6 +73,11 @@ class GroupTable:
     def rows(self) -> int:
         """How many distinct cells there are."""
         return len(self.sizes)
+
+    @cached_property
+    def bits(self) -> int:
+        """How many bits a size needs."""
+        return int(self.sizes.max(initial=0)).bit_length()
 
     @property
     def nbytes(self) -> int:
@@ -218,25 +224,43 @@ class GroupTables:
             return Cells(coding, levels, np.zeros(0), np.zeros(0, dtype=np.intp))
         if cells > WIDEST:
             return self._roll_wide(table, levels, cards)
-        separating = [pack for pack in table.packs if prod(cards[axis] for axis in pack[0]) > 1]
+        separating = tuple(
+            pack for pack in table.packs if prod(cards[axis] for axis in pack[0]) > 1
+        )
         if not separating:
             return Cells(coding, levels, np.array([table.sizes.sum()]))
 
-        key = self.scratch.array("key", table.rows, np.intp)
-        other = self.scratch.array("other", table.rows, np.intp)
-        for place, (axes, codes) in enumerate(separating):
-            look_up, _ = coding.look_up(axes, table.levels, levels)
-            scaled = look_up * prod(cards[axes.stop :])
+        if cells <= max(SPARSE * table.rows, PACK):
+            key = self._keys(table, separating, levels, 1, np.intp)
+            return Cells(coding, levels, sums_at(key, table.sizes, cells))
+        # Key and size in one number: sorting numbers is several times faster than their order.
+        numbers = cells << table.bits
+        if numbers <= WIDEST:
+            kind = key_type(numbers)
+            key = self._keys(table, separating, levels, 1 << table.bits, kind)
+            key += table.sizes.astype(kind)
+            sizes, keys = _sums_of_sorted(key, table.bits)
+        else:
+            key = self._keys(table, separating, levels, 1, np.intp)
+            sizes, keys = _sums_by_key(key, table.sizes)
+        return Cells(coding, levels, sizes, keys)
+
+    def _keys(
+        self, table: GroupTable, packs: Packs, levels: Levels, times: int, kind: type[np.integer]
+    ) -> npt.NDArray[Any]:
+        """The rows' keys at a node, times a number, from the packs that separate them."""
+        cards = self.coding.cards_at(levels)
+        keys = self.scratch.array("key", table.rows, kind)
+        other = self.scratch.array("other", table.rows, kind)
+        for place, (axes, codes) in enumerate(packs):
+            look_up, _ = self.coding.look_up(axes, table.levels, levels)
+            scaled = (look_up * (prod(cards[axes.stop :]) * times)).astype(kind, copy=False)
             if place == 0:
-                scaled.take(codes, out=key, mode="clip")
+                scaled.take(codes, out=keys, mode="clip")
             else:
                 scaled.take(codes, out=other, mode="clip")
-                key += other
-
-        if cells <= max(SPARSE * table.rows, PACK):
-            return Cells(coding, levels, sums_at(key, table.sizes, cells))
-        sizes, keys = _sums_by_key(key, table.sizes, cells)
-        return Cells(coding, levels, sizes, keys)
+                keys += other
+        return keys
 
     def _roll_wide(self, table: GroupTable, levels: Levels, cards: list[int]) -> Cells:
         runs = [axes for axes, _ in table.packs]
@@ -354,21 +378,32 @@ class GroupTables:
             self._kept = _Kept([*kept.tables, table], levels, rows)
 
 
-def _sums_by_key(keys: Index, sizes: Floats, cells: int) -> tuple[Floats, Index]:
-    """The sums of sizes for every key that occurs, and those keys, ascending."""
-    bits = int(sizes.max(initial=0)).bit_length()
-    if cells << bits <= WIDEST:
-        # Key and size in one number: sorting numbers is several times faster than their order.
-        keys <<= bits
-        keys += sizes.astype(np.intp)
-        keys.sort()
-        sums = np.cumsum(keys & ((1 << bits) - 1))
-        keys >>= bits
-    else:
-        order = np.argsort(keys)
-        keys = keys[order]
-        sums = np.cumsum(sizes[order])
+def key_type(numbers: int) -> Kind:
+    """The smaller of two types that has that many numbers, if one has: it is sorted faster."""
+    return np.uint32 if numbers <= 1 << 32 else np.uint64
+
+
+def _sums_of_sorted(keys: Unsigned, bits: int) -> tuple[Floats, Index]:
+    """The sums of sizes, which the lowest bits of keys are, and the rest of the keys, ascending."""
+    kind = keys.dtype.type
+    keys.sort()
+    # With more cells than rows, all sizes together are a number that keys could be.
+    sums = np.cumsum(keys & kind((1 << bits) - 1), dtype=kind)
+    keys >>= kind(bits)
     last = last_of_runs(keys)
-    sums = sums.take(last)
+    return _added(sums.take(last)), keys.take(last).astype(np.intp)
+
+
+def _sums_by_key(keys: Index, sizes: Floats) -> tuple[Floats, Index]:
+    """The sums of sizes for every key that occurs, and those keys, ascending."""
+    order = np.argsort(keys)
+    keys = keys[order]
+    sums = np.cumsum(sizes[order])
+    last = last_of_runs(keys)
+    return _added(sums.take(last)), keys.take(last)
+
+
+def _added(sums: npt.NDArray[Any]) -> Floats:
+    """What each sum adds to the one before."""
     sums[1:] -= sums[:-1].copy()
-    return sums.astype(np.float64), keys.take(last)
+    return sums.astype(np.float64)

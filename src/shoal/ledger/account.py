@@ -33,6 +33,7 @@ from shoal.ledger.entries import (
     Reserved,
 )
 from shoal.log.chain import Link
+from shoal.privacy.promises import Promise
 from shoal.zones import owner_only
 
 __all__ = ["Account", "Budget", "amount"]
@@ -66,6 +67,12 @@ class Account:
     """The entries of a ledger at one moment."""
 
     entries: tuple[LedgerEntry[Any], ...]
+
+    def _repr_html_(self) -> str:
+        """The account as notebooks show it."""
+        from shoal.ledger.cards import card_of_account
+
+        return card_of_account(self).html()
 
     @classmethod
     def of(cls, chain: Sequence[Link]) -> "Account":
@@ -177,6 +184,19 @@ class Account:
         """What is spent, for people; a long ε is rounded up."""
         exact = amount(self.epsilon, self.delta)
         return exact if len(exact) < _LONG else self.spent.rounded(up=True)
+
+    def after(self, promise: Promise, method: str, path: Path) -> Budget | None:
+        """What would be left after a release that promises this; None if nothing limits it.
+
+        BudgetError if it may not be made.
+        """
+        cost = Cost.of(promise)
+        self.require(cost, method, path)
+        left = self.left
+        if left is None or cost.epsilon is None or cost.delta is None:
+            return left
+        epsilon = left.epsilon - cost.epsilon.bounds()[1]
+        return Budget(max(epsilon, Fraction(0)), left.delta - cost.delta)
 
     def require(self, cost: Cost, method: str, path: Path) -> None:
         """BudgetError unless one more release of that cost may be made."""

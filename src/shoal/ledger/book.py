@@ -7,9 +7,10 @@ and the log. The doors and recipes use it.
 """
 
 import json
+import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,14 @@ from shoal.chance import Chance
 from shoal.data.disk import reading
 from shoal.data.frames import require_threads
 from shoal.data.tables import Table
-from shoal.errors import BudgetError, FileError, ParameterError, ShoalError, Stopped
+from shoal.errors import (
+    BudgetError,
+    FileError,
+    OverridableError,
+    ParameterError,
+    ShoalError,
+    Stopped,
+)
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact
 from shoal.ledger.account import Account, Budget
@@ -52,6 +60,7 @@ from shoal.privacy.promises import DifferentialPrivacy, Promise
 from shoal.releases.certificate import Certificate, plain
 from shoal.releases.facts import Entered, WithEarlier
 from shoal.releases.layout import released
+from shoal.releases.looking import LateChoice
 from shoal.releases.release import Release, require_place, require_rows_per_file
 
 if TYPE_CHECKING:
@@ -59,6 +68,8 @@ if TYPE_CHECKING:
     from shoal.views import Register, Views
 
 __all__ = ["LEDGER", "Destination", "Ledger", "Provenance"]
+
+_LOG = logging.getLogger(__name__)
 
 LEDGER = Purpose(
     "ledger",
@@ -97,10 +108,15 @@ class Destination:
 @typed_fields
 @dataclass(frozen=True)
 class Provenance:
-    """The recipe that a release follows: its digest, which the certificate names, and its file."""
+    """The recipe that a release follows: its digest, which the certificate names, and its file.
+
+    chosen_after_looking: what was chosen after looking at the data, which the certificate lists
+        where the promise assumes that nothing was
+    """
 
     digest: str
     file: str | os.PathLike[str]
+    chosen_after_looking: tuple[LateChoice, ...] = ()
 
 
 @typed
@@ -116,6 +132,12 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"<shoal.Ledger {os.fspath(self.path)!r}>"
+
+    def _repr_html_(self) -> str:
+        """What is in it now, as notebooks show it."""
+        from shoal.ledger.cards import card_of_ledger
+
+        return card_of_ledger(self).html()
 
     @classmethod
     def create(
@@ -361,6 +383,7 @@ class Ledger:
             entry = entering.entry()
             if provenance:
                 certificate = replace(made.certificate, recipe=provenance.digest)
+                certificate = certificate.choosing(promise, provenance.chosen_after_looking)
                 made = made.with_certificate(certificate)
             done = self.complete(
                 entry.number,
@@ -392,14 +415,24 @@ class Ledger:
         try:
             yield
         except BaseException as error:
-            if entering.entered is None:
+            entered = entering.entered or self._entered_after_all(entering)
+            if entered is None:
                 raise
-            note = f"entry {entering.entered.number} of {self.path} {counts}"
+            note = f"entry {entered.number} of {self.path} {counts}"
             if isinstance(error, ShoalError) and not isinstance(error, Stopped):
                 error.fix = f"{error.fix}; {note}" if error.fix else note
             else:
                 error.add_note(note)
             raise
+
+    def _entered_after_all(self, entering: "_Entering") -> LedgerEntry[Reserved] | None:
+        """The entry of a release that was stopped at the very moment at which it was made."""
+        made = {entry.digest: entry for entry in entering.made}
+        with suppress(ShoalError):
+            for entry in self.entries() if made else ():
+                if entry.digest in made:
+                    return made[entry.digest]
+        return None
 
     def reserve(
         self,
@@ -431,9 +464,7 @@ class Ledger:
         """What `reserve` will enter, after all that can be refused was."""
         require_threads()
         stated = plain(promise.to_dict())
-        cost = Cost()
-        if private and isinstance(promise, DifferentialPrivacy):
-            cost = Cost.from_dict(stated)
+        cost = Cost.of(promise) if private else Cost()
         account = self.account()
         # Before the work on a large table.
         account.require(cost, method, self.path)
@@ -445,20 +476,27 @@ class Ledger:
         mark = fingerprint(table, self._key())
         return Reserved(method, cost, stated, columns, mark, other_data=False)
 
-    def _enter(self, facts: Reserved) -> LedgerEntry[Reserved]:
+    def _enter(
+        self, facts: Reserved, made: list[LedgerEntry[Reserved]] | None = None
+    ) -> LedgerEntry[Reserved]:
+        """Reserve; `made` gets the entry before it counts, for those who may be stopped then."""
         with self._turn() as (account, append):
             # Others may have been faster.
             account.require(facts.cost, facts.method, self.path)
             marks = [entry.facts.fingerprint for entry in account.reserved]
             other = bool(marks) and marks[-1] != facts.fingerprint
-            return append(replace(facts, other_data=other))
+            entry = append(replace(facts, other_data=other))
+            if made is not None:
+                made.append(entry)
+        _LOG.info("%s: entry %d reserves a release by %s", self.path, entry.number, facts.method)
+        return entry
 
     def _require_view(self, method: str, promise: Mapping[str, Any]) -> None:
         """BudgetError unless a release that nothing bounds can be counted with others."""
         from shoal.views.released import is_view
 
         if not is_view(method, promise):
-            raise BudgetError(
+            raise OverridableError(
                 f"the ledger has a γ, and a release by {method} is not a view that could be "
                 "counted, nor does it promise differential privacy",
                 "use another method, or override that with a reason, which is entered",
@@ -557,13 +595,13 @@ class Ledger:
 
         return judge(account, account.gamma, release, table, others)
 
-    def _refusal(self, ruling: "Ruling") -> BudgetError:
+    def _refusal(self, ruling: "Ruling") -> OverridableError:
         from shoal.ledger.shown import SECRET
 
         outcome = "may not be kept, which cannot be decided"
         if ruling.kept is False:
             outcome = "is not kept"
-        return BudgetError(
+        return OverridableError(
             f"γ = {ruling.gamma} {outcome}, together with what the ledger knows: {ruling.why}. "
             f"Nothing was written. {SECRET}",
             "release less, or override it with a reason, which is entered",
@@ -692,9 +730,11 @@ class Ledger:
 
     def _require(self, destination: Destination) -> None:
         """Find out before anything is spent that the files could not be written."""
-        from shoal.data.files import FORMATS
+        from shoal.data.foreign import require_writable
+        from shoal.data.formats import WRITTEN
 
-        require_one_of("format", destination.format, *dict.fromkeys(FORMATS.values()))
+        require_one_of("format", destination.format, *WRITTEN)
+        require_writable(destination.format)
         require_rows_per_file(destination.rows_per_file)
         witness = self.witness
         private = [self.path] if witness is None else [self.path, witness]
@@ -712,9 +752,14 @@ def _either() -> ParameterError:
 class _Entering(Chance):
     """The draws of a chance; before the first one, a release is entered."""
 
-    def __init__(self, chance: Chance, enter: Callable[[], LedgerEntry[Reserved]]) -> None:
+    def __init__(
+        self,
+        chance: Chance,
+        enter: Callable[[list[LedgerEntry[Reserved]]], LedgerEntry[Reserved]],
+    ) -> None:
         self.private = chance.private
         self.entered: LedgerEntry[Reserved] | None = None
+        self.made: list[LedgerEntry[Reserved]] = []
         self._chance = chance
         self._enter = enter
         self._alone = Lock()
@@ -739,7 +784,7 @@ class _Entering(Chance):
         """The entry, which is made if there is none yet; one, however many threads draw."""
         with self._alone:
             if self.entered is None:
-                self.entered = self._enter()
+                self.entered = self._enter(self.made)
             return self.entered
 
 

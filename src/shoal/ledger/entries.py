@@ -17,6 +17,7 @@ from shoal.exact.epsilon import Epsilon, total
 from shoal.exact.numbers import Exact, fraction, short
 from shoal.log.chain import Link
 from shoal.privacy.calculus import delta_of
+from shoal.privacy.promises import DifferentialPrivacy, Promise
 from shoal.zones import owner_only
 
 __all__ = [
@@ -86,6 +87,13 @@ class Cost:
             facts["definition"],
             facts["unit"],
         )
+
+    @classmethod
+    def of(cls, promise: Promise) -> "Cost":
+        """What a release with a promise will spend."""
+        if not isinstance(promise, DifferentialPrivacy):
+            return cls()
+        return cls(promise.epsilon, promise.delta, promise.definition, promise.unit)
 
     @classmethod
     def total(cls, costs: "list[Cost]") -> "Cost":

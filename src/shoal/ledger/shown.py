@@ -10,7 +10,6 @@ each time.
 import base64
 import json
 import zlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -38,9 +37,10 @@ from shoal.releases.release import Release
 from shoal.views.certifying import shown_in
 from shoal.views.checking import Checked, check
 from shoal.views.files import others_of, sensitive_of
-from shoal.views.model import Value, View, Views
+from shoal.views.model import View, Views
 from shoal.views.register import Register
 from shoal.views.released import is_view, text_of
+from shoal.zones import owner_only
 
 __all__ = ["NEW", "Ruling", "ShownRelease", "earlier", "judge", "packed", "together"]
 
@@ -336,21 +336,13 @@ def _require_true(views: Sequence[View], people: Table, column: str, kind: Kind)
     """InputError if a view does not show what people have now."""
     [held] = people.selecting([column], types={column: kind}).records([column])
     values = [held.labels[code] or None for code in held.codes.tolist()]
-    false = {view.name.rpartition("/")[0] or view.name for view in views if not _true(view, values)}
+    untrue = [view.name for view in views if not view.true_of(values)]
+    false = {name.rpartition("/")[0] or name for name in untrue}
     if false:
         raise InputError(
             f"what {', '.join(sorted(false))} showed is not true of the table as it is now: "
             "the data has changed since"
         )
-
-
-def _true(view: View, values: Sequence[Value]) -> bool:
-    """Whether a view shows what its people have.
-
-    Some people may be left out of joined groups: of these, whether they could have it.
-    """
-    inside = Counter(values[person] for person in view.people)
-    return inside >= Counter(view.bag) if view.parts else inside == view.bag
 
 
 def _spellings(text: str) -> set[str | None]:
@@ -369,6 +361,7 @@ def _fits(kind: Kind, text: str) -> bool:
 # Whether γ is kept
 
 
+@owner_only
 @dataclass(frozen=True, eq=False)
 class Ruling:
     """Whether a release keeps γ together with earlier ones. Owner only.

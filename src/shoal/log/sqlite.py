@@ -113,6 +113,8 @@ class Sqlite:
             problem = f"there is no {purpose.noun} here: {error.strerror}"
             fix = f"make one with {purpose.create} {self.path}"
             raise FileError(problem, fix, where=self.name) from None
+        except ValueError:
+            raise FileError("this cannot be a path", "give another one") from None
         if not os.path.isfile(self.path):
             fix = f"{purpose.indefinite} is one file, made by {purpose.create}"
             raise FileError("not a file", fix, where=self.name)

@@ -14,6 +14,7 @@ from shoal.data.hierarchy import Hierarchy
 from shoal.data.hierarchy.cover import covers
 from shoal.data.tables import Table
 from shoal.errors import ParameterError, plural
+from shoal.look.pictures import Picture, Pictured
 from shoal.measure.risk import MARKERS, Assessment, assess
 from shoal.zones import NOTICE, owner_only
 
@@ -57,12 +58,24 @@ class Side:
 
 @owner_only
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Pictured):
     """Two tables side by side; `a_is_input` says whether A is taken for what B was made from."""
 
     a: Side
     b: Side
     a_is_input: bool
+
+    def _repr_html_(self) -> str:
+        """Both tables as notebooks show them."""
+        from shoal.measure.cards import card_of_comparison
+
+        return card_of_comparison(self).html()
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """The risks and the group sizes of both tables, as charts."""
+        from shoal.measure.pictures import of_comparison
+
+        return of_comparison(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -1,6 +1,6 @@
 """`explain` and `explain_counts`: what ε, δ, k and β mean for one person, before any data is seen.
 
-Uses `privacy`.
+Uses `privacy` and `look`.
 """
 
 from dataclasses import dataclass
@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 from shoal.arguments import typed
 from shoal.errors import ParameterError
-from shoal.exact.epsilon import Epsilon
-from shoal.exact.numbers import Exact, fraction, short, whole
+from shoal.exact.epsilon import Epsilon, rounded_up
+from shoal.exact.numbers import Exact, fraction, percent_up, short, whole
+from shoal.look.pictures import Picture, Pictured
 from shoal.privacy.bounded import BoundedCountParameters
 from shoal.privacy.calculus import (
     AUTO,
@@ -24,14 +25,31 @@ from shoal.privacy.calculus import (
 from shoal.privacy.neighbours import Mechanism, Replacement, replaced
 from shoal.privacy.promises import DifferentialPrivacy
 from shoal.privacy.sharing import CountParameters, Noise, column_parameters, count_parameters
+from shoal.zones import brief
 
-__all__ = ["CountExplanation", "Explanation", "Smoothness", "explain", "explain_counts"]
+__all__ = [
+    "CountExplanation",
+    "Explanation",
+    "Smoothness",
+    "explain",
+    "explain_counts",
+    "odds_of",
+]
 
 CURVE = (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(3))
 """The multiples of ε at which the smoothness of δ is shown."""
 
 CHANCES = tuple(map(Fraction, ("0", "0.01", "0.1", "0.5", "0.9", "0.99", "0.999")))
 """The chances of a row to be released for which the number of records is shown."""
+
+
+def odds_of(epsilon: Epsilon | Exact) -> Fraction:
+    """The factor by which a conclusion may become more or less likely, for people: rounded up.
+
+    >>> odds_of("1.5"), odds_of("ln(2)")
+    (Fraction(449, 100), Fraction(2, 1))
+    """
+    return rounded_up(Epsilon.of(epsilon).exponential()[1], 3)
 
 
 @dataclass(frozen=True)
@@ -42,8 +60,9 @@ class Smoothness:
     delta: float
 
 
+@brief
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Pictured):
     """What a SafePub release with these parameters does.
 
     anonymisation, search: the ε of each, for every row
@@ -71,6 +90,12 @@ class Explanation:
     smoothness: tuple[Smoothness, ...]
     concern: str | None
 
+    def _repr_html_(self) -> str:
+        """The explanation as notebooks show it."""
+        from shoal.measure.cards import card_of_explanation
+
+        return card_of_explanation(self).html()
+
     @property
     def replacement(self) -> Replacement:
         """What is kept where one row, or person, is replaced by another."""
@@ -80,6 +105,25 @@ class Explanation:
     def not_drawn(self) -> float:
         """The chance that a row is not even looked at."""
         return float(1 - self.beta)
+
+    @property
+    def conclusion(self) -> str:
+        """What ε means for one person, in words."""
+        rows = "row" if self.rows == 1 else "rows"
+        odds = odds_of(self.promise.epsilon)
+        factor = f"{float(odds):g}"
+        return (
+            "Whatever somebody knows, anything they conclude from the release is at most "
+            f"{factor} times as likely with your {rows} in the table as without, and at least "
+            f"1/{factor} times. Somebody who believes with probability 50 % that you are in the "
+            f"table believes it with at most {percent_up(odds / (1 + odds))} afterwards."
+        )
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """Belief before and after, and the chance of being drawn, as charts."""
+        from shoal.measure.pictures import of_explanation
+
+        return of_explanation(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: floats, and beside them the exact numbers as texts."""
@@ -178,8 +222,9 @@ def explain(
     )
 
 
+@brief
 @dataclass(frozen=True)
-class CountExplanation:
+class CountExplanation(Pictured):
     """What a release of noisy counts does.
 
     columns: of how many groups of columns a record may be in; None for whole rows
@@ -192,6 +237,12 @@ class CountExplanation:
     parameters: CountParameters
     chances: tuple[tuple[int, float], ...]
     concern: str | None
+
+    def _repr_html_(self) -> str:
+        """The explanation as notebooks show it."""
+        from shoal.measure.cards import card_of_count_explanation
+
+        return card_of_count_explanation(self).html()
 
     @property
     def bound(self) -> int | None:
@@ -211,6 +262,12 @@ class CountExplanation:
     def replacement(self) -> Replacement:
         """What is kept where one row, or person, is replaced by another."""
         return _replacement(self.promise, "counts")
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """Belief before and after, and the chance that a row is released, as charts."""
+        from shoal.measure.pictures import of_counts
+
+        return of_counts(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: floats, and beside them the exact numbers as texts."""

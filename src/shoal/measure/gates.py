@@ -145,7 +145,7 @@ class RiskLimits:
 
         All of them where there is nothing to judge, or rows are not people.
         """
-        why = _not_judged(assessment)
+        why = not_judged(assessment)
         if why:
             return [Violation(name, self._given(name), why) for name in self.names()]
         return [
@@ -227,7 +227,7 @@ def repeats(assessment: Assessment) -> str:
     return f"people seem to be in several rows, by {listed(assessment.repeated)}"
 
 
-def _not_judged(assessment: Assessment) -> str:
+def not_judged(assessment: Assessment) -> str:
     """Why a table cannot be judged; empty if it can."""
     if assessment.k is None:
         reason = "every row is suppressed" if assessment.rows else "the table has no rows"

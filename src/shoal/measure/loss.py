@@ -4,25 +4,27 @@ Every model gives a raw loss of a node's groups when only some of them (or of th
 sample) are kept and all others are lost, and the two ends of its scale: the input itself, and
 nothing left. `normalised` puts the raw loss on that scale, 0 to 1. Models that are sums over
 records and columns (`Columnwise`) also give their summands, which is what a search needs to bound a
-node without grouping anything. Definitions, ranges and other tools' names: docs/measures.md. Uses
-`lattice`; methods and reports use it.
+node without grouping anything. Definitions, ranges and other tools' names:
+docs/reference/measures.md. Uses `lattice`; methods and reports use it.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
-from typing import Any, ClassVar, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, get_args
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal.errors import ParameterError
+from shoal.errors import ParameterError, listed
 from shoal.lattice import Groups, Lattice
 
 __all__ = [
     "LOSSES",
+    "Aggregate",
+    "Aggregated",
     "Ambiguity",
     "Columnwise",
     "Discernibility",
@@ -31,6 +33,7 @@ __all__ = [
     "Granularity",
     "GroupSize",
     "Intensity",
+    "LeastLoss",
     "Loss",
     "Weights",
     "normalised",
@@ -112,12 +115,7 @@ class Columnwise:
     importance: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        for name, weight in self.importance.items():
-            if not (isfinite(weight) and weight >= 0):
-                raise ParameterError(
-                    f"the importance of column {name!r} is {weight}",
-                    "it takes a number of at least 0",
-                )
+        _require_weights(self.importance)
 
     def weights(self, lattice: Lattice) -> Weights:
         """The summands, made once per lattice."""
@@ -158,12 +156,25 @@ class Columnwise:
         return weights.constant + low, weights.constant + high
 
     def _importance(self, lattice: Lattice) -> tuple[float, ...]:
-        for name in self.importance:
-            if name not in lattice.names:
-                raise ParameterError(
-                    f"`importance` names {name!r}, which is not a quasi-identifying column"
-                )
-        return tuple(float(self.importance.get(name, 1)) for name in lattice.names)
+        return _importance_of(self.importance, lattice)
+
+
+def _require_weights(importance: Mapping[str, float]) -> None:
+    for name, weight in importance.items():
+        if not (isfinite(weight) and weight >= 0):
+            raise ParameterError(
+                f"the importance of column {name!r} is {weight}",
+                "it takes a number of at least 0",
+            )
+
+
+def _importance_of(importance: Mapping[str, float], lattice: Lattice) -> tuple[float, ...]:
+    for name in importance:
+        if name not in lattice.names:
+            raise ParameterError(
+                f"`importance` names {name!r}, which is not a quasi-identifying column"
+            )
+    return tuple(float(importance.get(name, 1)) for name in lattice.names)
 
 
 @dataclass(frozen=True)
@@ -231,6 +242,167 @@ class Entropy(Columnwise):
         all_records = float(np.log2(max(lattice.total, 1)))
         suppressed = tuple(weight * all_records for weight in importance)
         return Weights(tuple(level), suppressed, constant)
+
+
+Aggregate = Literal["sum", "arithmetic mean", "geometric mean", "maximum", "rank"]
+"""How the losses of columns become one: ARX's names for it."""
+
+
+@dataclass(frozen=True)
+class Aggregated:
+    """A columnwise loss, each column on a scale of its own from 0 to 1, put together by name.
+
+    This is how ARX measures, and with granularity it is ARX's *Loss*. "rank" compares the worst
+    columns first and shows their maximum.
+
+    cells: what a cell loses
+    by: how the columns are put together
+    importance: of columns, those it does not name 1; the largest is what counts in full
+    balance: ARX's coefficient of generalisation and suppression. At 1/2 a suppressed cell has lost
+        everything; towards 0 suppression costs less, towards 1 generalisation does
+    """
+
+    cells: Columnwise
+    by: Aggregate = "geometric mean"
+    importance: Mapping[str, float] = field(default_factory=dict, hash=False)
+    balance: float = 0.5
+
+    name: ClassVar[str] = "aggregated"
+
+    def __post_init__(self) -> None:
+        if self.by not in get_args(Aggregate):
+            raise ParameterError(
+                "is unknown",
+                f"it takes {listed(get_args(Aggregate))}",
+                option="aggregate",
+                given=repr(self.by),
+            )
+        if not 0 <= self.balance <= 1:
+            raise ParameterError("is not a number from 0 to 1", option="balance")
+        _require_weights(self.importance)
+        if self.cells.importance:
+            raise ParameterError("columns are weighed twice", "give `importance` to one of the two")
+
+    @property
+    def suppressing(self) -> float:
+        """How much of what is left of a cell its suppression costs."""
+        return min(2 * self.balance, 1.0)
+
+    @property
+    def generalising(self) -> float:
+        """How much of what generalising costs counts."""
+        return min(2 - 2 * self.balance, 1.0)
+
+    def of(self, groups: Groups, kept: Kept) -> float:
+        """The raw loss when the `kept` groups are released and all other records are suppressed."""
+        return float(self.combined(self.by_column(groups, kept)))
+
+    def span(self, lattice: Lattice) -> tuple[float, float]:
+        """The raw loss of the input itself, and the raw loss when nothing is left."""
+        return 0.0, float(self.combined(self.shares(lattice)))
+
+    def key(self, by_column: Floats) -> tuple[float, ...]:
+        """What nodes are compared by: the loss, or all columns from the worst on."""
+        if self.by == "rank":
+            return tuple(np.sort(by_column)[::-1].tolist())
+        return (float(self.combined(by_column)),)
+
+    def combined(self, by_column: Floats) -> Floats:
+        """The losses of columns, which are the last axis, as one number."""
+        match self.by:
+            case "sum":
+                return cast(Floats, by_column.sum(axis=-1))
+            case "arithmetic mean":
+                return cast(Floats, by_column.sum(axis=-1) / max(by_column.shape[-1], 1))
+            case "geometric mean":
+                logs = np.log1p(by_column).sum(axis=-1)
+                return cast(Floats, np.expm1(logs / max(by_column.shape[-1], 1)))
+            case _:
+                return cast(Floats, by_column.max(axis=-1, initial=0.0))
+
+    def by_column(self, groups: Groups, kept: Kept) -> Floats:
+        """The loss of every column from 0 to 1, times its share of the importance."""
+        lattice = groups.lattice
+        weights = self.cells.weights(lattice)
+        released, _ = _released(groups, kept)
+        suppressed = groups.sizes - released
+        left_out = float(suppressed.sum())
+        lost = []
+        for j, (by_level, whole) in enumerate(zip(weights.level, weights.suppressed, strict=True)):
+            cells = by_level[groups.node[j]][groups.codes(j)]
+            gone = float(cells @ suppressed)
+            gone += self.suppressing * (left_out * whole - gone)
+            lost.append(self.generalising * float(cells @ released) + gone)
+        return self.scaled(lattice, np.array(lost), left_out)
+
+    def least_by_column(self, lattice: Lattice) -> "LeastLoss":
+        """Lower bounds of what columns lose at nodes that were not grouped."""
+        weights = self.cells.weights(lattice)
+        columns = zip(weights.level, weights.suppressed, lattice.hierarchies, strict=True)
+        plain, added = [], []
+        for (by_level, whole, tree), leaves in zip(columns, _leaves(lattice), strict=True):
+            of_level, of_record = [], []
+            for codes, cells in zip(tree.maps, by_level, strict=True):
+                frequency = np.bincount(codes, leaves, len(cells))
+                of_level.append(self.generalising * float(frequency @ cells))
+                occurring = cells[frequency > 0]
+                ends = np.array([occurring.min(initial=whole), occurring.max(initial=0.0)])
+                # Suppressing a record changes what its cell loses by this, at either end.
+                change = (1 - self.generalising) * ends + self.suppressing * (whole - ends)
+                of_record.append(max(float(change.min()), 0.0))
+            plain.append(np.array(of_level))
+            added.append(np.array(of_record))
+        return LeastLoss(self, lattice, tuple(plain), tuple(added))
+
+    def scaled(self, lattice: Lattice, lost: Floats, suppressed: float | Floats) -> Floats:
+        """Raw losses of columns as shares of what they can lose, by importance."""
+        low, high = self._ends(lattice)
+        records = max(lattice.total, 1)
+        # A column with one value can only lose records.
+        rest = np.zeros_like(lost) + np.asarray(suppressed)[..., None] / records
+        can_lose = np.broadcast_to(high - low > _ROUNDING * records, lost.shape)
+        np.divide(lost - low, high - low, out=rest, where=can_lose)
+        return np.maximum(rest, 0.0) * self.shares(lattice)
+
+    def shares(self, lattice: Lattice) -> Floats:
+        """The importance of the columns, relative to the largest."""
+        given = np.array(_importance_of(self.importance, lattice))
+        largest = float(given.max(initial=0.0))
+        return given / largest if largest > 0 else np.ones_like(given)
+
+    def _ends(self, lattice: Lattice) -> tuple[Floats, Floats]:
+        def ends() -> tuple[Floats, Floats]:
+            weights = self.cells.weights(lattice)
+            low = [
+                float(by_level[0] @ leaves)
+                for by_level, leaves in zip(weights.level, _leaves(lattice), strict=True)
+            ]
+            high = np.array(weights.suppressed) * lattice.total
+            return self.generalising * np.array(low), high
+
+        return _once(lattice, (self, "ends"), ends)
+
+
+@dataclass(frozen=True, eq=False)
+class LeastLoss:
+    """What columns lose at least, by level and by how many records are suppressed at least.
+
+    plain: by column and level, what is lost without suppression
+    added: by column and level, what suppressing one more record adds at least
+    """
+
+    loss: Aggregated
+    lattice: Lattice
+    plain: tuple[Floats, ...]
+    added: tuple[Floats, ...]
+
+    def __call__(self, levels: npt.NDArray[np.int64], suppressed: npt.NDArray[np.int64]) -> Floats:
+        """A lower bound for nodes, one per row."""
+        lost = np.empty(levels.shape)
+        for j, (plain, added) in enumerate(zip(self.plain, self.added, strict=True)):
+            lost[:, j] = plain[levels[:, j]] + added[levels[:, j]] * suppressed
+        scaled = self.loss.scaled(self.lattice, lost, suppressed.astype(np.float64))
+        return self.loss.combined(scaled)
 
 
 @dataclass(frozen=True)

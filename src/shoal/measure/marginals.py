@@ -24,6 +24,7 @@ from shoal.data.tables import table as as_table
 from shoal.errors import ColumnError, HierarchyError, ParameterError, TooLargeError, plural
 from shoal.releases.layout import COUNT
 from shoal.releases.release import Release
+from shoal.zones import brief
 
 __all__ = ["Marginal", "ReleasedRows", "Spread", "marginal"]
 
@@ -40,6 +41,7 @@ LARGEST = 10_000_000
 """Combinations of values that are counted at most."""
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Marginal:
     """The numbers of records by the values of some columns, as far as a release says.
@@ -102,6 +104,7 @@ def marginal(
     return ReleasedRows.of(release, hierarchies, columns).marginal(columns, levels, spread=spread)
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class ReleasedRows:
     """The distinct rows of a release, with what each of their values may be: for many marginals."""

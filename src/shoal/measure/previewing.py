@@ -17,11 +17,12 @@ from shoal.data.tables import Table
 from shoal.errors import HierarchyError, ParameterError, listed
 from shoal.exact.numbers import Exact, fraction, whole
 from shoal.lattice import Groups, Lattice
+from shoal.look.pictures import Picture, Pictured
 from shoal.measure.loss import LOSSES, Loss, normalised
 from shoal.privacy.models import Model, bound, holds_all
 from shoal.zones import owner_only
 
-__all__ = ["ColumnLevel", "FirstGroup", "Preview", "Suppression", "preview"]
+__all__ = ["ColumnLevel", "FirstGroup", "Preview", "Suppression", "levels_of", "preview"]
 
 SIZES = (2, 3, 5, 10, 20)
 """The k for which suppression is shown."""
@@ -59,7 +60,7 @@ class FirstGroup:
 
 @owner_only
 @dataclass(frozen=True)
-class Preview:
+class Preview(Pictured):
     """A table at given levels.
 
     k: the size of the smallest group; None if there are no records
@@ -82,6 +83,12 @@ class Preview:
     allowed: int | None
     first: tuple[FirstGroup, ...]
 
+    def _repr_html_(self) -> str:
+        """The preview as notebooks show it."""
+        from shoal.measure.cards import card_of_preview
+
+        return card_of_preview(self).html()
+
     @property
     def levels(self) -> dict[str, int]:
         return {name: column.level for name, column in self.columns.items()}
@@ -92,6 +99,12 @@ class Preview:
         if self.allowed is None or self.all_models is None:
             return None
         return self.all_models.records <= self.allowed
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """What is suppressed at these levels, as a chart."""
+        from shoal.measure.pictures import of_preview
+
+        return of_preview(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -113,6 +126,26 @@ class Preview:
             "all_models": together,
             "first": [asdict(group) for group in self.first],
         }
+
+
+def bound_to(table: Table, models: Sequence[Model]) -> list[Model]:
+    """Models for the rows of a table; ParameterError if one is not a model."""
+    for model in models:
+        if missing_of(model, Model):
+            fix = "give privacy models, such as KAnonymity(5)"
+            raise ParameterError(f"has {described(model)}", fix, option="models")
+    return [bound(model, table) for model in models]
+
+
+def loss_of(loss: Loss | str) -> Loss:
+    """A loss, also by its name; ParameterError if that is unknown."""
+    if not isinstance(loss, str):
+        return loss
+    if loss not in LOSSES:
+        raise ParameterError(
+            "is unknown", f"known are {listed(LOSSES)}", option="loss", given=repr(loss)
+        )
+    return LOSSES[loss]
 
 
 @typed
@@ -138,17 +171,9 @@ def preview(
     >>> result.groups > 1, result.by_k[5].records > result.by_k[2].records
     (True, True)
     """
-    chosen = _levels(table, levels or {})
-    for model in models:
-        if missing_of(model, Model):
-            fix = "give privacy models, such as KAnonymity(5)"
-            raise ParameterError(f"has {described(model)}", fix, option="models")
-    bound_models = [bound(model, table) for model in models]
-    if isinstance(loss, str) and loss not in LOSSES:
-        raise ParameterError(
-            "is unknown", f"known are {listed(LOSSES)}", option="loss", given=repr(loss)
-        )
-    measure = LOSSES[loss] if isinstance(loss, str) else loss
+    chosen = levels_of(table, levels or {})
+    bound_models = bound_to(table, models)
+    measure = loss_of(loss)
     trees = {name: table.hierarchy(name) for name in chosen}
     carried = sorted({column for model in bound_models for column in model.columns})
     at_node = Lattice(table.count([*chosen, *carried]), trees).groups(tuple(chosen.values()))
@@ -179,12 +204,10 @@ def preview(
     )
 
 
-def _levels(table: Table, levels: Mapping[str, int]) -> dict[str, int]:
-    """The level of every quasi-identifying column."""
+def levels_of(table: Table, levels: Mapping[str, int]) -> dict[str, int]:
+    """The level of every quasi-identifying column; an error if there is no such level."""
     if not table.quasi:
-        raise ParameterError(
-            "the table has no quasi-identifying column to preview", "name them with `quasi`"
-        )
+        raise ParameterError("the table has no quasi-identifying column", "name them with `quasi`")
     if lacking := [name for name in table.quasi if name not in table.hierarchies]:
         raise HierarchyError(
             f"no hierarchy for {listed(lacking)}",

@@ -1,24 +1,24 @@
 """`assess`: how easily people in a table can be recognised.
 
-Uses `counts`, `lattice` and `privacy`; the command line uses it.
+Uses `counts`, `lattice`, `privacy` and `look`; the command line uses it.
 
 It looks at columns as they are, in a raw table or in one that is already anonymised, so hierarchies
 are not needed. A group is the records that share their quasi-identifying values; where a column
 tells people apart, it is the people with such a record. Definitions, and which tool calls which
-number what: docs/measures.md.
+number what: docs/reference/measures.md.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from math import ceil, isfinite, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.arguments import typed
-from shoal.counts import Counts, group, ranks, smallest
+from shoal.counts import Codes, Counts, group, ranks, smallest
 from shoal.data import tables
 from shoal.data.hierarchy.texts import ANY
 from shoal.data.hierarchy.tree import Hierarchy
@@ -29,6 +29,8 @@ from shoal.errors import ColumnError, ParameterError
 from shoal.exact.numbers import Exact
 from shoal.exact.numbers import fraction as exact
 from shoal.lattice import Groups, Histogram, Lattice
+from shoal.look.pictures import Picture, Pictured
+from shoal.look.zoned import Zone
 from shoal.measure.uniqueness import (
     ColumnRisk,
     IdentifyingSet,
@@ -37,7 +39,21 @@ from shoal.measure.uniqueness import (
 )
 from shoal.zones import owner_only
 
-__all__ = ["MARKERS", "THRESHOLD", "Assessment", "Diversity", "Households", "Risk", "assess"]
+if TYPE_CHECKING:
+    from shoal.measure.conventions import RiskVerdict
+
+__all__ = [
+    "MARKERS",
+    "THRESHOLD",
+    "Assessment",
+    "Diversity",
+    "Households",
+    "Risk",
+    "SizeBin",
+    "as_groups",
+    "assess",
+    "unsuppressed",
+]
 
 Ints = npt.NDArray[np.int64]
 
@@ -68,6 +84,11 @@ class Risk:
     average_of_groups: float
     records_at_risk: int
     at_risk: float
+
+    @property
+    def exact_highest(self) -> Fraction:
+        """The risk of the most exposed record as an exact number: 1 of how many are like it."""
+        return Fraction(1, round(1 / self.highest)) if self.highest else Fraction(0)
 
 
 @owner_only
@@ -112,7 +133,26 @@ class Diversity:
 
 @owner_only
 @dataclass(frozen=True)
-class Assessment:
+class SizeBin:
+    """Groups of `low` to `high` members: how many groups, and how many records are in them.
+
+    Where a column tells people apart, it is people, each by the smallest of their groups.
+    """
+
+    low: int
+    high: int
+    groups: int
+    members: int
+
+    @property
+    def span(self) -> str:
+        """The sizes as a text."""
+        return f"{self.low:,}" if self.low == self.high else f"{self.low:,}–{self.high:,}"
+
+
+@owner_only
+@dataclass(frozen=True)
+class Assessment(Pictured):
     """The risks of a table.
 
     `rows` = `records` + `suppressed`; everything else is about the records. `k` is None where there
@@ -123,7 +163,8 @@ class Assessment:
     With a `person`, `people` is how many there are among the records, and sizes, `k`, `uniques` and
     risks are of people; else `people` is None, or the number of records if the owner says that rows
     are people. `repeated` names the columns by which people are evidently in several rows although
-    nobody said which column tells them apart: then no figure is of people.
+    nobody said which column tells them apart: then no figure is of people. `sizes` is a histogram
+    of group sizes; one of its bins begins where the risk is no longer above the threshold.
     """
 
     rows: int
@@ -150,10 +191,43 @@ class Assessment:
     repeated: tuple[str, ...] = ()
     household: str | None = None
     households: Households | None = None
+    sizes: tuple[SizeBin, ...] = ()
+
+    @property
+    def members(self) -> str:
+        """What the figures are of, in words."""
+        return "records" if self.person is None and self.people is None else "people"
+
+    @property
+    def number(self) -> int:
+        """How many records, or people, the figures are of."""
+        return self.records if self.people is None else self.people
+
+    def pictures(self, zone: Zone = Zone.OWNER) -> tuple[Picture, ...]:
+        """The risks and the sizes of groups as charts.
+
+        zone: that of the table; of one that is released anybody can work them out
+        """
+        from shoal.measure.pictures import of_assessment
+
+        return of_assessment(self, zone)
+
+    @property
+    def verdict(self) -> "RiskVerdict":
+        """What the figures mean, and which conventions they keep."""
+        from shoal.measure.conventions import judged
+
+        return judged(self)
+
+    def _repr_html_(self) -> str:
+        """The risks as notebooks show them."""
+        from shoal.measure.cards import card_of_assessment
+
+        return card_of_assessment(self).html()
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values, ready for JSON."""
-        return asdict(self)
+        return {**asdict(self), "verdict": self.verdict.to_dict()}
 
 
 @typed
@@ -220,7 +294,7 @@ def assess(  # noqa: PLR0913  all but the table are keywords that stand alone
     enough = exact(unique_share, "unique_share", 0, 1)
     sampled = None if fraction is None else exact(fraction, "fraction", 0, 1, above=True)
 
-    counts = _unsuppressed(table, table.count((*columns, *others, *units), {}), columns, markers)
+    counts = unsuppressed(table, table.count((*columns, *others, *units), {}), columns, markers)
     records, each = counts.total, _Each.of(counts, columns, person)
     sizes, whose = each.sizes, each.people
     uniques = int((each.own(sizes) == 1).sum())
@@ -253,7 +327,9 @@ def assess(  # noqa: PLR0913  all but the table are keywords that stand alone
         named = _columns(table, identifying, table.having(Role.IDENTIFYING))
         unused = [name for name in named if name in left_out]
         judged = table.with_roles(identifying=unused)
-        noticed = tuple(sign.column for sign in repeated(judged, columns, left_out))
+        # Its owner has said that a sensitive column is a value of people, not who they are.
+        suspects = [name for name in left_out if name not in table.sensitive]
+        noticed = tuple(sign.column for sign in repeated(judged, columns, suspects))
     return Assessment(
         rows=table.rows,
         records=records,
@@ -275,6 +351,7 @@ def assess(  # noqa: PLR0913  all but the table are keywords that stand alone
         people=each.number if person is not None or owner_says else None,
         repeated=noticed,
         household=household,
+        sizes=tuple(each.bins(limit)),
         **extras,
     )
 
@@ -304,7 +381,7 @@ def _columns(
     return names
 
 
-def _unsuppressed(
+def unsuppressed(
     table: Table, counts: Counts, columns: Sequence[str], markers: Collection[str]
 ) -> Counts:
     """The counts without the rows whose every quasi-identifying value says nothing."""
@@ -348,7 +425,7 @@ class _Each:
             return cls(cells, None, cells.count, np.arange(cells.distinct), cells.total)
         cells = counts.over((*columns, person))
         cells = replace(cells, count=np.ones(cells.distinct, dtype=np.int64))
-        whose = np.unique(cells.codes[-1], return_inverse=True)[1].astype(np.int64)
+        whose = _numbered(cells.codes[-1], cells.cards[-1])
         groups = replace(
             cells, names=cells.names[:-1], codes=cells.codes[:-1], cards=cells.cards[:-1]
         )
@@ -392,6 +469,23 @@ class _Each:
             at_risk=exposed / self.number,
         )
 
+    def bins(self, threshold: Fraction) -> Iterator[SizeBin]:
+        """How many groups have about which size; one bin begins where nobody is at risk."""
+        largest = int(self.sizes.max(initial=0))
+        edges = {factor * 10**power for power in range(20) for factor in (1, 2, 5)} | {3}
+        safe = min(ceil(1 / threshold), 10**9) if threshold else 0
+        if safe:
+            edges.add(safe)
+            largest = max(largest, safe)
+        starts = sorted(edge for edge in edges if edge <= largest)
+        ends = [*(start - 1 for start in starts[1:]), min(e for e in edges if e > largest) - 1]
+        own = self.own(self.sizes)
+        weight = self.sizes if self.people is None else np.ones(self.number, dtype=np.int64)
+        for low, high in zip(starts, ends, strict=True):
+            groups = int(((self.sizes >= low) & (self.sizes <= high)).sum())
+            members = int(weight[(own >= low) & (own <= high)].sum())
+            yield SizeBin(low, high, groups, members)
+
 
 def _households(
     each: _Each,
@@ -411,9 +505,9 @@ def _households(
         members, size, weight = cells.codes[-1], own[_places(cells, each.cells)], cells.count
     else:
         cells = counts.over((person, household))
-        number = np.unique(cells.codes[0], return_inverse=True)[1]
+        number = _numbered(cells.codes[0], cells.cards[0])
         members, size, weight = cells.codes[1], own[number], np.ones(cells.distinct, dtype=np.int64)
-    home = np.unique(members, return_inverse=True)[1]
+    home = _numbered(members, cells.cards[-1])
     number_of = int(home.max(initial=-1)) + 1
     if not number_of:
         return Households(0, 0.0, 0.0, 0.0, 0, 0.0)
@@ -434,6 +528,14 @@ def _households(
         households_at_risk=exposed,
         at_risk=exposed / number_of,
     )
+
+
+def _numbered(codes: Codes, card: int) -> Ints:
+    """The number of every code among those that occur, without sorting them."""
+    occurs = np.zeros(card, dtype=np.bool_)
+    occurs[codes] = True
+    numbers: Ints = (np.cumsum(occurs) - 1)[codes]
+    return numbers
 
 
 def _places(cells: Counts, groups: Counts) -> Ints:
@@ -518,13 +620,13 @@ def _diversity(
     from shoal.privacy import models
 
     diversities = {}
-    groups = _as_groups(counts, columns) if person is None else None
+    groups = as_groups(counts, columns) if person is None else None
     for name in sensitive:
         ordered = table.kind(name) is not Kind.TEXT
         if person is not None:
             apart = counts.over((*columns, name, person))
             once = replace(apart, count=np.ones(apart.distinct, dtype=np.int64))
-            groups = _as_groups(once.over((*columns, name)), columns)
+            groups = as_groups(once.over((*columns, name)), columns)
         assert groups is not None
         least = groups
         if person is not None:
@@ -552,7 +654,7 @@ class _Worst(Groups):
     Everyone counts with only one of their values.
 
     The most frequent value is that of all who have it, the next that of as many as are left, and so
-    on: no choice of one value a person is less diverse. Where everyone has one value, that is how
+    on: no choice of one value per person is less diverse. Where everyone has one value, that is how
     they are.
     """
 
@@ -577,7 +679,7 @@ class _Worst(Groups):
         return self._only
 
 
-def _as_groups(counts: Counts, columns: Sequence[str]) -> Groups:
+def as_groups(counts: Counts, columns: Sequence[str]) -> Groups:
     """The groups of columns as they are: each column's own values are the only level it has."""
     flat = {
         name: Hierarchy((tuple(map(str, range(card))),), (np.arange(card, dtype=smallest(card)),))

@@ -51,7 +51,8 @@ class ColumnRisk:
     """What one column adds to the average prosecutor risk.
 
     `alone` is the risk from this column only, `without` the risk from all others, `share` its
-    Shapley share of the risk from all columns; shares add up to 1.
+    Shapley share of the risk from all columns; shares add up to 1. `uniques_without` is how many
+    records, or people, would still be alone in their group by all others.
     """
 
     column: str
@@ -59,6 +60,7 @@ class ColumnRisk:
     alone: float
     without: float
     share: float
+    uniques_without: int
 
 
 @owner_only
@@ -172,9 +174,11 @@ def column_risks(cells: Counts, people: Ints | None = None) -> tuple[ColumnRisk,
             alone=groups(frozenset({j})) / records,
             without=groups(everything - {j}) / records,
             share=shares[j],
+            uniques_without=_uniques(cells, sorted(everything - {j}), people),
         )
         risks.append(risk)
-    return tuple(sorted(risks, key=lambda risk: -risk.share))
+    # Equal shares may differ in their last digits: those stay in the order of the columns.
+    return tuple(sorted(risks, key=lambda risk: -round(risk.share, 12)))
 
 
 def _shares(gains: Sequence[float]) -> list[float]:
@@ -230,12 +234,17 @@ def _own_crowds(cells: Counts, columns: Sequence[int], people: Ints) -> Ints:
 
     Of a person's rows, the one that is shared by the fewest people counts.
     """
-    key, _ = _keys(cells, columns)
-    group_of_row = _numbered(key)
+    key, size = _keys(cells, columns)
     number = max(_records(cells, people), 1)
-    # Each person once in every group, however many rows they have there.
-    pairs = np.unique(group_of_row * number + people)
-    group, person = np.divmod(pairs, number)
+    if size * number >= 1 << 62:
+        key = _numbered(key)
+    # Each person once in every group, however many rows they have there. Sorting numbers is several
+    # times as fast as numbering the groups first.
+    pairs = key * number + people
+    pairs.sort()
+    pairs = pairs[np.diff(pairs, prepend=-1) != 0]
+    key, person = np.divmod(pairs, number)
+    group = np.cumsum(np.diff(key, prepend=-1) != 0) - 1
     around = np.bincount(group)[group]
     return crowds_of_people(around, person)
 

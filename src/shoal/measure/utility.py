@@ -3,8 +3,8 @@
 Both read every released value as the set of leaves it may stand for: a value of any level of the
 column's hierarchy, a range, or a list of values in braces. Rows need not be in the input's order,
 and suppressed ones may be there or not. The draws here decide what is measured, never what is
-released, so a seed is an argument. How both are defined, and why: docs/measures.md. Uses tables,
-hierarchies and `counts`; `judging` uses it.
+released, so a seed is an argument. How both are defined, and why: docs/reference/measures.md.
+Uses tables, hierarchies and `counts`; `judging` uses it.
 """
 
 import warnings

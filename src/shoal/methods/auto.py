@@ -49,7 +49,14 @@ def automatic(  # noqa: PLR0913  what may be asked for
     score: what a good release is. For granularity regions with many records are refined further
         than others; for all others one level per column is searched for
 
-    The other parameters are those of the methods.
+    epsilon: how much one person may matter: a number such as 0.5, or "ln(2)"
+    delta: the chance that this fails, such as 1e-6
+    importance: how much columns count in the choice of levels; 1 if not named
+    floor: the lowest level that a column may be released at
+    ceiling: the highest level that a column may be released at
+    classes: columns to be predicted, for the score "classification"
+    unit: the identifying column that says whose rows belong together
+    rows: how many rows of each person are used
 
     >>> automatic(1, "1e-6").levels, automatic(1, "1e-6", truthful=True).search
     ('tree', 'tree')
@@ -65,7 +72,7 @@ def automatic(  # noqa: PLR0913  what may be asked for
         "unit": unit,
         "rows": rows,
     }
-    # On census tables the tree kept most at every ε from .1 to 2 (docs/benchmarks.md).
+    # On census tables the tree kept most at every ε (docs/reference/benchmarks-kept.md).
     refined = score == "granularity"
     if truthful:
         return SafePub(**asked, search="tree" if refined else "select", beta="auto")

@@ -6,12 +6,13 @@ It is data only: the rooms below read it, and nobody outside `methods` asks for 
 class.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from shoal.data.tables import Role
 
-__all__ = ["AsViews", "Entry"]
+__all__ = ["AsViews", "Entry", "Guide"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,26 @@ class AsViews:
 
 
 @dataclass(frozen=True)
+class Guide:
+    """When to take a method, in a few words each, for whoever has to choose one."""
+
+    need: str = ""
+    """What somebody needs who should take it."""
+
+    promise: str = ""
+    """What it promises to one person, in a sentence."""
+
+    cost: str = ""
+    """What is given up for that."""
+
+    leaves_open: str = ""
+    """What can be found out nevertheless."""
+
+    example: str = ""
+    """A case that it fits."""
+
+
+@dataclass(frozen=True)
 class Entry:
     """A method as the catalogue has it."""
 
@@ -50,8 +71,17 @@ class Entry:
     "?" stands where only a person can decide.
     """
 
+    guide: Guide = Guide()
+    """When to take it; every method of the catalogue says so."""
+
     public_algorithm: bool = True
     """Whether the promise holds against someone who knows the algorithm."""
+
+    public_choices: bool | tuple[str, str] = True
+    """Whether its promise assumes that all that is chosen was chosen without looking at the data.
+
+    A parameter and a value if it does only where the parameter has that value.
+    """
 
     truthful: bool = True
     """Whether every released value is a generalisation of a value that was in the table, and counts
@@ -123,6 +153,13 @@ class Entry:
 
     again_note: str = ""
     """What an owner must know who releases the same table by this method a second time."""
+
+    def assumes_public_choices(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether its promise assumes that all was chosen without looking, with some parameters."""
+        if isinstance(self.public_choices, bool):
+            return self.public_choices
+        name, value = self.public_choices
+        return bool(parameters.get(name) == value)
 
     @property
     def name(self) -> str:

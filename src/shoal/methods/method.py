@@ -12,8 +12,10 @@ owner should know before anything is spent (`beforehand`), and which levels it s
 method that does not say.
 """
 
+import logging
+import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from shoal.arguments import described, missing_of
@@ -26,14 +28,14 @@ from shoal.data.tables import Table
 from shoal.errors import ParameterError, listed
 from shoal.exact.numbers import Exact
 from shoal.privacy.calculus import delta_concern
-from shoal.privacy.models import Model, parse_model
+from shoal.privacy.models import MODELS, Model, parse_model
 from shoal.privacy.promises import Promise, Syntactic
 from shoal.releases.release import Release
 
 __all__ = [
-    "Job",
     "Method",
     "Progress",
+    "Task",
     "beforehand",
     "begin",
     "conjunction",
@@ -51,6 +53,8 @@ __all__ = [
     "silent",
     "syntactic",
 ]
+
+_LOG = logging.getLogger(__name__)
 
 _RECORD, _CELL = 120, 10
 """Bytes per record, and per record and released column, of methods that draw for every record.
@@ -170,7 +174,7 @@ def level_ranges(
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class Task:
     """A release that has begun: what its method needs, found once.
 
     table: the rows that may be used, at most as many of each person as the method says
@@ -187,15 +191,33 @@ class Job:
 
 def begin(
     method: Any, table: Table, chance: Chance | None = None, progress: Progress | None = None
-) -> Job:
+) -> Task:
     """State the promise before anything is counted, then draw the rows that may be used."""
     schema = table.schema
     promise = method.promise(schema)
+    _LOG.info("releasing by %s: %s", method.name, promise.statement)
     chance = chance or Chance()
     if getattr(method, "unit", None) is not None:
         _require_values(table, schema)
     people = people_of(method, table, chance)
-    return Job(people, table.rows, schema, promise, chance, progress or silent)
+    return Task(people, table.rows, schema, promise, chance, _logged(method.name, progress))
+
+
+def _logged(method: str, progress: Progress | None) -> Progress:
+    """A progress that also logs each step when it begins: what is done, never how much of it."""
+    if not _LOG.isEnabledFor(logging.DEBUG):
+        return progress or silent
+    last = ""
+
+    def report(done: int, total: int, what: str) -> None:
+        nonlocal last
+        if what != last:
+            last = what
+            _LOG.debug("%s: %s", method, what)
+        if progress is not None:
+            progress(done, total, what)
+
+    return report
 
 
 def _require_values(table: Table, schema: Schema) -> None:
@@ -230,10 +252,21 @@ def _model(given: Model | str) -> Model:
     if lacking := missing_of(model, Model):
         raise ParameterError(
             f"`models` has {described(model)}, which has no {listed(lacking)}",
-            "give models, such as KAnonymity(5), their short names, or what docs/models.md asks "
-            "of a model of your own",
+            "give models, such as KAnonymity(5), their short names, or what "
+            "docs/how-to/extend-model.md asks of a model of your own",
+        )
+    name = model.name
+    if _is_own(model) and (name in MODELS or not re.fullmatch(r"[a-z][a-z0-9-]{0,59}", name)):
+        raise ParameterError(
+            f"`models` has {described(model)}, whose name a certificate cannot have",
+            "a model of your own takes a name of its own, of small letters, digits and hyphens",
         )
     return model
+
+
+def _is_own(model: Model) -> bool:
+    """Whether a model is somebody's own, which verification does not know."""
+    return MODELS.get(model.name) is not type(model)
 
 
 def syntactic(models: tuple[Model, ...], schema: Schema, unit: str | None = None) -> Syntactic:
@@ -261,14 +294,15 @@ def protected(models: Iterable[Model]) -> list[str]:
 
 
 def short_names(models: Iterable[Model]) -> tuple[str, ...]:
-    """Models as a promise calls them; one that does not say how it prints goes by its name."""
+    """Models as a promise calls them; one of the owner's own is told as such, by its name.
+
+    Nobody can take it for one that verification checks.
+    """
     return tuple(map(_short_name, models))
 
 
 def _short_name(model: Model) -> str:
-    if type(model).__str__ is object.__str__ and not is_dataclass(model):
-        return model.name
-    return str(model)
+    return f"{model.name} (a model of the owner's own)" if _is_own(model) else str(model)
 
 
 def require_bound(unit: str | None, rows: int, definition: str) -> None:

@@ -26,14 +26,15 @@ from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, HierarchyError, InfeasibleError, ParameterError
 from shoal.lattice import Lattice
 from shoal.methods.axes import Axis, axis_of
-from shoal.methods.entry import AsViews, Entry
-from shoal.methods.method import Job, Progress, begin, conjunction, protected, syntactic
+from shoal.methods.entry import AsViews, Entry, Guide
+from shoal.methods.method import Progress, Task, begin, conjunction, protected, syntactic
 from shoal.privacy.models import DeltaPresence, KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise, SemanticAnonymity
 from shoal.releases.certificate import certify
 from shoal.releases.facts import Facts
 from shoal.releases.layout import lay_out, released
 from shoal.releases.release import Release
+from shoal.zones import brief
 
 __all__ = ["Cuts", "Mondrian", "Partition", "Proposal"]
 
@@ -48,24 +49,26 @@ _ROW, _PLACE = 200, 20
 
 
 @typed
+@brief
 @dataclass(frozen=True, init=False)
 class Mondrian:
     """Multidimensional generalisation under any conjunction of models.
 
-    Strict: records with equal values stay together. `relaxed`: records at the cut itself may go to
-    either side, which gives groups of more even size and ranges that overlap. `ranges` are
-    "boundary", up to the cuts and the ends of the declared domain, or "observed", from the smallest
-    to the largest value in the group as in the paper; the latter need no hierarchy and show the
-    outermost values that occur.
+    Records with equal values stay together, unless it is `relaxed`. With splits in the middle,
+    boundary ranges and only k-anonymity as model it keeps semantic k-anonymity. That takes a public
+    hierarchy for every released column, all of which must be quasi-identifying; a part is cut along
+    the column of which it covers most, or not at all, and fewer than k records are not released.
 
-    `splits` are at the "median" of the records, or in the "middle" of what is left of a column's
-    declared domain. Those in the middle are fixed beforehand: a part is cut along the column of
-    which it covers most, or not at all, and fewer than k records are not released. With boundary
-    ranges and only k-anonymity as model this keeps semantic k-anonymity. It takes a public
-    hierarchy for every released column, all of which must be quasi-identifying.
-
-    `unit` is the identifying column that says whose rows belong together: one row of each person
-    is drawn, and only that is used.
+    models: what every group must satisfy, such as "5-anonymity"
+    relaxed: whether records at a cut may go to either side, which gives groups of more even size,
+        and ranges that overlap
+    ranges: "boundary", up to the cuts and the ends of the declared domain; or "observed", from the
+        smallest to the largest value in the group as in the paper, which needs no hierarchy and
+        shows the outermost values that occur
+    splits: at the "median" of the records; or in the "middle" of what is left of a column's
+        declared domain, which is fixed beforehand
+    unit: the identifying column that says whose rows belong together; one row of each person is
+        drawn, and only that is used
     """
 
     models: tuple[Model, ...]
@@ -149,7 +152,7 @@ class Mondrian:
             Facts(records=people.rows, groups=_visible(columns)),
         )
 
-    def _nothing(self, job: Job) -> Release:
+    def _nothing(self, job: Task) -> Release:
         """No row, in columns of types that do not reveal whether there were any."""
         table = job.table
         counts = table.count(released(table), {})
@@ -555,7 +558,17 @@ ENTRY = Entry(
         'ranges = "boundary"  # or observed: only as far as there are values',
         'splits = "median"  # or middle: fixed beforehand (semantic k-anonymity)',
     ),
+    guide=Guide(
+        need="A rule asks for k-anonymity or the like, and numbers need narrow ranges",
+        promise=(
+            "Your group satisfies the model: with k-anonymity, at least k people look like you."
+        ),
+        cost="Each group has ranges of its own, which are harder to compare",
+        leaves_open="More to those who know the algorithm, unless splits are fixed",
+        example="Ages and incomes for such a study",
+    ),
     public_algorithm=False,
+    public_choices=("splits", "middle"),
     needs_hierarchies=False,
     as_views=AsViews(),
     own_ranges=True,

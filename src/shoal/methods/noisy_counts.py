@@ -23,10 +23,17 @@ from shoal.data.tables import Table
 from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, fraction, printed, whole
-from shoal.methods.entry import Entry
-from shoal.methods.method import Job, Progress, begin, delta_concerns, require_bound
+from shoal.methods.entry import Entry, Guide
+from shoal.methods.method import Progress, Task, begin, delta_concerns, require_bound
 from shoal.methods.refining import RefiningBudget, require_refinable
-from shoal.methods.searching import SCORES, Candidates, LevelSearch, candidates, require_score
+from shoal.methods.searching import (
+    Candidates,
+    LevelSearch,
+    Score,
+    candidates,
+    require_score,
+    score_of,
+)
 from shoal.methods.showing import ShownRows, at_node, counted_at
 from shoal.privacy.bounded import BITS, BoundedCountParameters
 from shoal.privacy.calculus import Definition, definition_of, delta_of, per_row
@@ -43,6 +50,7 @@ from shoal.releases.certificate import certify
 from shoal.releases.facts import KeptFacts
 from shoal.releases.layout import COUNT, grouping, lay_out
 from shoal.releases.release import Release
+from shoal.zones import brief
 
 __all__ = ["KDGS", "NoisyCounts", "derived_of", "fixed", "noisy"]
 
@@ -63,6 +71,7 @@ FEWEST: dict[Noise, int] = {"bounded": 1, "printed": 10}
 
 
 @typed
+@brief
 @dataclass(frozen=True, init=False)
 class NoisyCounts:
     """Distinct rows with noisy counts: (ε, δ)-differential privacy, and semantic k-anonymity.
@@ -72,7 +81,8 @@ class NoisyCounts:
     0 every row of the declared domain gets a count, whether or not a record has it, and there is no
     k.
 
-    epsilon, delta: the promise; ε may be "ln(2)"
+    epsilon: how much one person may matter: a number such as 0.5, or "ln(2)"
+    delta: the chance that this fails, such as 1e-6
     k: how many records must share a row, at least; semantic k-anonymity is promised for 2 or more
         where levels are given. Unless given it is 1 with bounded noise, and 10 with the printed one
     definition: "standard", what (ε, δ) usually means, or "probabilistic", as in the paper, which
@@ -81,8 +91,8 @@ class NoisyCounts:
         many records further than others, so that a column has values of several levels; or the
         level of every column with a hierarchy, chosen without looking at the rows, 0 where a
         column is not named. Unless given it is "search", and level 0 without a δ
-    unit: the identifying column that says whose rows belong together; each person gives at most
-        `rows` of them
+    unit: the identifying column that says whose rows belong together
+    rows: how many rows of each person are used, at most
     counts: release each distinct row once, with a column `count`, instead of repeating it
     noise: "bounded", one noise for what is released and for its count, or "printed", the matrix of
         the paper, which releases less; without a δ there is one noise only
@@ -91,7 +101,8 @@ class NoisyCounts:
     score: what a good release is, for a search: granularity, intensity, discernibility, entropy,
         groups or classification
     importance: how much columns count in the choice of levels; 1 if not named
-    floor, ceiling: bounds on the levels that are chosen
+    floor: the lowest level that a column may be released at
+    ceiling: the highest level that a column may be released at
     classes: columns to be predicted, for the score "classification"
 
     >>> from shoal import demo
@@ -112,7 +123,7 @@ class NoisyCounts:
     counts: bool
     noise: Noise
     split: Fraction | None
-    score: str
+    score: Score | str
     importance: Mapping[str, Fraction]
     floor: Mapping[str, int]
     ceiling: Mapping[str, int]
@@ -132,7 +143,7 @@ class NoisyCounts:
         counts: bool = False,
         noise: Noise = "bounded",
         split: Exact | None = None,
-        score: str = "granularity",
+        score: Score | str = "granularity",
         importance: Mapping[str, Exact] | None = None,
         floor: Mapping[str, int] | None = None,
         ceiling: Mapping[str, int] | None = None,
@@ -316,7 +327,7 @@ class NoisyCounts:
         )
         return Release(result, certificate, facts)
 
-    def _chosen(self, plan: "CountPlan", job: Job) -> "_Chosen":
+    def _chosen(self, plan: "CountPlan", job: Task) -> "_Chosen":
         """The rows at the levels that are given, searched for, or those of a tree."""
         released = job.schema.released
         if plan.candidates is None:
@@ -332,11 +343,11 @@ class NoisyCounts:
         return _Chosen(at_node(counts, plan.candidates.hierarchies, found), found)
 
     def _searched(
-        self, plan: "CountPlan", nodes: Candidates, counts: Counts, job: Job
+        self, plan: "CountPlan", nodes: Candidates, counts: Counts, job: Task
     ) -> Mapping[str, int]:
         if plan.choosing is None:
             return nodes.levels(nodes.low)
-        search = LevelSearch(nodes, SCORES[self.score], plan.choosing)
+        search = LevelSearch(nodes, score_of(self.score), plan.choosing)
         about = search.records(counts, job.chance)
 
         def searching(done: int, total: int) -> None:
@@ -455,15 +466,21 @@ def derived_of(parameters: CountParameters) -> dict[str, Any]:
 
 
 @typed
+@brief
 @dataclass(frozen=True)
 class KDGS:
     """Deterministic generalisation and suppression: rows at fixed levels.
 
     Rows that fewer than k records share are not released.
 
-    Keeps semantic k-anonymity, and no differential privacy: counts are exact. `unit` is the
-    identifying column that says whose rows belong together: one row of each person is drawn, and
-    only that is used.
+    Keeps semantic k-anonymity, and no differential privacy: counts are exact.
+
+    k: how many records must share a row, at least
+    levels: the level of every column with a hierarchy, chosen without looking at the rows; 0 where
+        a column is not named
+    counts: release each distinct row once, with a column `count`, instead of repeating it
+    unit: the identifying column that says whose rows belong together; one row of each person is
+        drawn, and only that is used
 
     >>> from shoal import demo
     >>> people = demo.table()
@@ -521,7 +538,7 @@ class KDGS:
         return Release(result, certificate, facts)
 
 
-def _loss(job: Job, records: int, kept: ShownRows) -> float | None:
+def _loss(job: Task, records: int, kept: ShownRows) -> float | None:
     """The granularity lost; None if a quasi-identifying column has no hierarchy."""
     trees = {name: job.schema.hierarchies[name] for name in kept.texts}
     if any(name not in trees for name in job.table.quasi):
@@ -624,7 +641,14 @@ ENTRY = Entry(
         'levels = "tree"  # "search": one level per column; or such as { NAME = 2 }',
         "# importance = { NAME = 3 }  # columns that count more than the others",
         "# ceiling = { NAME = 2 }  # the highest level that a column may be released at",
-        "# More options (noise, counts, floor, split, unit, …): docs/recipes.md",
+        "# More options (noise, counts, floor, split, unit, …): docs/reference/recipes.md",
+    ),
+    guide=Guide(
+        need="Anyone may get it, and nobody may tell whether someone is in it",
+        promise="What is concluded about you hardly depends on whether you are in the table.",
+        cost="Rare combinations vanish; counts are off by about one at ε = 1",
+        leaves_open="What is true of most people like you",
+        example="Open data of a hospital",
     ),
     truthful=False,
     subset=True,
@@ -648,6 +672,16 @@ KDGS_ENTRY = Entry(
     draft=(
         "k = 10  # how many records must share a row, at least",
         "levels = {}  # such as { NAME = 2 }; 0 for columns not named",
+    ),
+    guide=Guide(
+        need="A rule asks for k-anonymity, counts must be exact, and levels can be fixed",
+        promise=(
+            "Your record makes no difference, or might be that of any of k − 1 others, also "
+            "to those who know the algorithm."
+        ),
+        cost="Levels are chosen without looking; rare rows are left out",
+        leaves_open="What all of a group have in common, and how many they are",
+        example="A table with no cell below 11",
     ),
     subset=True,
     generalises="released",

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
-from typing import ClassVar, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -23,9 +23,18 @@ from shoal.data.tables import Table
 from shoal.errors import HierarchyError, InfeasibleError, ParameterError, TooLargeError, listed
 from shoal.exact.numbers import Exact, fraction
 from shoal.lattice import Groups, Lattice, Node
+from shoal.lattice.descent import DownwardSearch, Judged
 from shoal.lattice.optimum import Evaluation, Optimum, SmallGroups
-from shoal.measure.loss import LOSSES, Columnwise, Loss, Weights, normalised
-from shoal.methods.entry import AsViews, Entry
+from shoal.measure.loss import (
+    LOSSES,
+    Aggregate,
+    Aggregated,
+    Columnwise,
+    Loss,
+    Weights,
+    normalised,
+)
+from shoal.methods.entry import AsViews, Entry, Guide
 from shoal.methods.method import (
     Progress,
     begin,
@@ -41,15 +50,19 @@ from shoal.releases.certificate import certify
 from shoal.releases.facts import Facts
 from shoal.releases.layout import Suppressed, assemble
 from shoal.releases.release import Release
-from shoal.zones import owner_only
+from shoal.zones import brief, owner_only
 
-__all__ = ["BestNode", "Optimal", "OptimalFacts", "search"]
+__all__ = ["BestNode", "NodeSearch", "Optimal", "OptimalFacts", "climb", "search"]
 
 LARGEST = 10_000_000
 """Nodes of the largest lattice that is bounded: two numbers a node are kept."""
 
 ENUMERATED = 1_000_000
 """Nodes of the largest lattice that is scored node by node, which losses without bounds need."""
+
+
+NodeSearch = Literal["best", "greedy"]
+"""How the node is found."""
 
 
 @owner_only
@@ -66,14 +79,27 @@ class OptimalFacts(Facts):
 
 
 @typed
+@brief
 @dataclass(frozen=True, init=False)
 class Optimal:
     """Full-domain generalisation that loses least.
 
-    `suppression` is the largest share of records that may be suppressed; `floor` and `ceiling`
-    bound the levels of columns. `loss` is a loss model or its name. `suppressed` says whether
-    suppressed records are dropped or starred. `unit` is the identifying column that says whose
-    rows belong together: one row of each person is drawn, and only that is used.
+    models: what every group must satisfy, such as "5-anonymity"
+    loss: how the loss of information is measured
+    aggregate: how the losses of columns are put together, each on a scale of its own as ARX does
+        it; by default all cells are added up
+    importance: how much columns count in the loss, 1 unless given
+    balance: with an aggregate, ARX's coefficient of generalisation and suppression: towards 0
+        suppression costs less, towards 1 generalisation does
+    search: "best" finds the node that loses least, "greedy" one that cannot be bettered in
+        a single column, for lattices that are too large
+    suppression: the largest share of records that may be suppressed
+    floor: the lowest level that a column may be released at
+    ceiling: the highest level that a column may be released at
+    suppressed: whether suppressed records are left out ("drop"), or released as rows of stars
+        ("star")
+    unit: the identifying column that says whose rows belong together; one row of each person is
+        drawn, and only that is used
     """
 
     models: tuple[Model, ...]
@@ -83,10 +109,11 @@ class Optimal:
     ceiling: Mapping[str, int]
     suppressed: Suppressed
     unit: str | None
+    search: NodeSearch
 
     name: ClassVar[str] = "optimal"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the parameters of the method
         self,
         models: Sequence[Model | str],
         loss: Loss | str = "granularity",
@@ -95,12 +122,18 @@ class Optimal:
         ceiling: Mapping[str, int] | None = None,
         suppressed: Suppressed = "drop",
         unit: str | None = None,
+        aggregate: Aggregate | None = None,
+        importance: Mapping[str, Exact] | None = None,
+        balance: Exact | None = None,
+        search: NodeSearch = "best",
     ) -> None:
         if isinstance(loss, str) and loss not in LOSSES:
             raise ParameterError(
                 "is unknown", f"known are {listed(LOSSES)}", option="loss", given=repr(loss)
             )
+        loss = _combined(loss, aggregate, importance, balance)
         require_one_of("suppressed", suppressed, *get_args(Suppressed))
+        require_one_of("search", search, *get_args(NodeSearch))
         keep(
             self,
             models=conjunction(models),
@@ -110,6 +143,7 @@ class Optimal:
             ceiling=dict(ceiling or {}),
             suppressed=suppressed,
             unit=unit,
+            search=search,
         )
 
     def promise(self, schema: Schema) -> Promise:
@@ -135,7 +169,8 @@ class Optimal:
         trees = {name: people.hierarchy(name) for name in people.quasi}
         lattice = Lattice(counts, trees, floor=self.floor, ceiling=self.ceiling)
         loss = LOSSES[self.loss] if isinstance(self.loss, str) else self.loss
-        best = search(lattice, method.models, loss, self.suppression, job.progress)
+        finding = search if self.search == "best" else climb
+        best = finding(lattice, method.models, loss, self.suppression, job.progress)
         groups = lattice.groups(best.node)
         kept = holds_all(method.models, groups)
         certificate = certify(
@@ -157,6 +192,36 @@ class Optimal:
         return Release(
             assemble(people, groups, kept, suppressed=self.suppressed), certificate, facts
         )
+
+
+def _combined(
+    loss: Loss | str,
+    aggregate: Aggregate | None,
+    importance: Mapping[str, Exact] | None,
+    balance: Exact | None,
+) -> Loss | str:
+    """The loss with what says how columns are put together."""
+    if aggregate is None and balance is not None:
+        raise ParameterError(
+            "needs an aggregate", 'give one such as "geometric mean"', option="balance"
+        )
+    if aggregate is None and not importance:
+        return loss
+    chosen = LOSSES[loss] if isinstance(loss, str) else loss
+    if not isinstance(chosen, Columnwise):
+        option = "importance" if aggregate is None else "aggregate"
+        names = [name for name, one in LOSSES.items() if isinstance(one, Columnwise)]
+        raise ParameterError(
+            f"{chosen.name} is not a loss of columns", f"use {listed(names)}", option=option
+        )
+    weights = {
+        name: float(fraction(weight, "importance", 0))
+        for name, weight in (importance or {}).items()
+    }
+    if aggregate is None:
+        return replace(chosen, importance=weights)
+    balanced = float(fraction(Fraction(1, 2) if balance is None else balance, "balance", 0, 1))
+    return Aggregated(chosen, aggregate, weights, balanced)
 
 
 def _require_plain_stars(schema: Schema) -> None:
@@ -201,27 +266,93 @@ def search(
     there is none.
     """
     limit = int(suppression * lattice.total)
-    largest = LARGEST if isinstance(loss, Columnwise) else ENUMERATED
+    bounded = isinstance(loss, Columnwise | Aggregated)
+    largest = LARGEST if bounded else ENUMERATED
     if lattice.size > largest:
         raise TooLargeError(
             f"the lattice has {lattice.size:,} nodes and {largest:,} can be searched for "
             f"{loss.name}",
-            "set a floor or ceiling for some columns, take levels out of their hierarchies, or use "
-            "fewer quasi-identifying columns",
+            "set a floor or ceiling for some columns, take levels out of their hierarchies, use "
+            'fewer quasi-identifying columns, or give `search` as "greedy"',
         )
     progress(0, lattice.size, "searching the lattice")
     if isinstance(loss, Columnwise):
         best = _bounded(lattice, models, loss, limit, progress)
+    elif isinstance(loss, Aggregated):
+        descent = _descent(lattice, models, loss, limit, progress)
+        best = _found(descent, descent.run())
     else:
         best = _enumerated(lattice, models, loss, limit, progress)
     if best is None:
-        raise InfeasibleError(
-            f"no node satisfies {' and '.join(map(str, models))} with at most {limit:,} of "
-            f"{lattice.total:,} records suppressed",
-            "allow more suppression, or ask for less",
-        )
+        raise _infeasible(lattice, models, limit)
     progress(lattice.size, lattice.size, "searching the lattice")
     return best
+
+
+def climb(
+    lattice: Lattice,
+    models: Sequence[Model],
+    loss: Loss,
+    suppression: Fraction | int = 0,
+    progress: Progress = silent,
+) -> BestNode:
+    """A node that no other level of a single column betters, from the coarsest one on.
+
+    It suppresses at most the given share of the records. InfeasibleError if none was found.
+    """
+    limit = int(suppression * lattice.total)
+    descent = _descent(lattice, models, loss, limit, progress)
+    best = _found(descent, descent.climb())
+    if best is None:
+        raise _infeasible(lattice, models, limit)
+    return best
+
+
+def _infeasible(lattice: Lattice, models: Sequence[Model], limit: int) -> InfeasibleError:
+    return InfeasibleError(
+        f"no node satisfies {' and '.join(map(str, models))} with at most {limit:,} of "
+        f"{lattice.total:,} records suppressed",
+        "allow more suppression, or ask for less",
+    )
+
+
+def _descent(
+    lattice: Lattice, models: Sequence[Model], loss: Loss, limit: int, progress: Progress
+) -> DownwardSearch:
+    """The search from the coarsest node down, for losses that are put together from columns."""
+    lasting = [model for model in models if model.hereditary]
+
+    def judge(node: Node) -> Judged:
+        groups = lattice.groups(node)
+        kept = holds_all(models, groups)
+        suppressed = int(groups.sizes[~kept].sum())
+        remains = suppressed
+        if len(lasting) < len(models):
+            remains = int(groups.sizes[~holds_all(lasting, groups)].sum())
+        if suppressed > limit:
+            return Judged(None, suppressed, remains)
+        if isinstance(loss, Aggregated):
+            key = loss.key(loss.by_column(groups, kept))
+        else:
+            key = (loss.of(groups, kept),)
+        return Judged(key if key[0] < inf else None, suppressed, remains)
+
+    least = loss.least_by_column(lattice) if isinstance(loss, Aggregated) else None
+    return DownwardSearch(
+        lattice,
+        judge,
+        limit,
+        least,
+        progress=lambda done, total: progress(done, total, "searching the lattice"),
+    )
+
+
+def _found(descent: DownwardSearch, node: Node | None) -> BestNode | None:
+    if node is None:
+        return None
+    judged = descent.known[node]
+    assert judged.key is not None
+    return BestNode(node, judged.key[0], judged.suppressed, len(descent.known))
 
 
 def _bounded(
@@ -312,9 +443,19 @@ ENTRY = Entry(
     summary="k-anonymity and similar models, with the levels that lose least",
     draft=(
         'suppression = "?"  # the share of records that may be left out, such as 0.05',
-        'loss = "granularity"  # what is kept small; others: docs/measures.md',
-        'models = ["?"]  # such as "5-anonymity"; all: docs/models.md',
+        'loss = "granularity"  # what is kept small; others: docs/reference/measures.md',
+        'models = ["?"]  # such as "5-anonymity"; all: docs/reference/models.md',
+    ),
+    guide=Guide(
+        need="A rule asks for k-anonymity or the like, and recipients are trusted",
+        promise=(
+            "Your group satisfies the model: with k-anonymity, at least k people look like you."
+        ),
+        cost="One level for each column; some records may be suppressed",
+        leaves_open="More to those who know the algorithm",
+        example="An extract for a contracted study",
     ),
     public_algorithm=False,
+    public_choices=False,
     as_views=AsViews(),
 )

@@ -14,7 +14,7 @@ from shoal.chance import Chance
 from shoal.data.schema import Schema
 from shoal.data.tables import Table
 from shoal.exact.numbers import Exact, fraction
-from shoal.methods.entry import Entry
+from shoal.methods.entry import Entry, Guide
 from shoal.methods.method import Progress, begin
 from shoal.privacy.promises import Promise, Sampled
 from shoal.releases.certificate import certify
@@ -30,8 +30,9 @@ __all__ = ["RandomSample"]
 class RandomSample:
     """Each record unchanged, with the same probability, independently (Poisson sampling).
 
-    `unit` is the identifying column that says whose rows belong together: one row of each person
-    is drawn, and only that is used.
+    probability: the chance that a record is released
+    unit: the identifying column that says whose rows belong together; one row of each person is
+        drawn, and only that is used
 
     >>> print(RandomSample("1/10").probability)
     1/10
@@ -71,11 +72,19 @@ ENTRY = Entry(
     summary="every record unchanged, or not at all",
     draft=('probability = "?"  # that a record is released, such as 0.1',),
     public_algorithm=False,
+    public_choices=False,
     subset=True,
     needs_quasi=False,
     needs_hierarchies=False,
     not_attacked=(
         "records are released unchanged, so knowing the algorithm adds nothing; shoal assess says "
         "how easily they are recognised"
+    ),
+    guide=Guide(
+        need="Colleagues may recognise people, and need only some records",
+        promise="Your record is released with the given probability, and otherwise not at all.",
+        cost="All records that are not drawn",
+        leaves_open="Everything about whoever is drawn",
+        example="Trying out an analysis",
     ),
 )

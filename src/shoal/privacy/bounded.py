@@ -19,6 +19,7 @@ from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, whole
 from shoal.privacy.calculus import delta_of
 from shoal.privacy.noise import LARGEST_K, ONE, SMALLEST
+from shoal.zones import brief
 
 __all__ = ["BITS", "BoundedCountParameters", "bounded_count_parameters"]
 
@@ -35,6 +36,7 @@ ALWAYS_LARGE_ENOUGH = "1e-28"
 """A δ for which there is a law for each ε; how far below one exists depends on ε."""
 
 
+@brief
 @dataclass(frozen=True)
 class BoundedCountParameters:
     """The parameters of counts with bounded noise for (ε, δ), by the standard definition.

@@ -28,6 +28,7 @@ from shoal.exact.epsilon import (
     rounding,
 )
 from shoal.exact.numbers import Exact, fraction, printed, short, whole
+from shoal.zones import brief
 
 __all__ = [
     "AUTO",
@@ -88,6 +89,7 @@ _SPARE = 30
 _SHOWN = 12
 
 
+@brief
 @dataclass(frozen=True)
 class SafePubParameters:
     """The parameters of sampling and suppression for (ε, δ).

@@ -15,6 +15,7 @@ from shoal.data.kinds import Key, Kind
 from shoal.errors import InfeasibleError, InputError, ParameterError, plural
 from shoal.exact.numbers import Exact, fraction, printed, whole
 from shoal.privacy.promises import of_people, unit_of, unit_part
+from shoal.zones import brief
 
 __all__ = [
     "BlockedValue",
@@ -69,6 +70,7 @@ class Linear:
 
 
 @typed
+@brief
 @dataclass(frozen=True, init=False)
 class Limits:
     """A limit above 0 and at most 1 for every sensitive value.
@@ -419,6 +421,7 @@ value allows at most l = 1
 
 
 @typed
+@brief
 @dataclass(frozen=True)
 class BucketLimits:
     """F′-privacy of a release of two tables.
@@ -438,6 +441,7 @@ of that value, which is min{1, 2·f + 0.05} with f its share of all records
     unit: str | None = None
 
     name: ClassVar[str] = "F'-privacy"
+    public_choices: ClassVar[bool] = True
     unprotected: ClassVar[tuple[str, ...]] = (
         "people in several rows of the input, unless one row of each was drawn: "
         "what their buckets have in common reveals more than each bucket alone",

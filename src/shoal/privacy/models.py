@@ -4,7 +4,7 @@ A model is a frozen dataclass of its parameters. Whether a group passes is decid
 Where logarithms come in, floats with a proven margin decide the clear cases, and the rest is
 decided exactly or counts as failed. The distribution of the whole table is that of all records of
 the lattice's counts, whichever of them a release later suppresses. Definitions, ranges and where
-other tools differ: docs/models.md.
+other tools differ: docs/reference/models.md.
 """
 
 import math
@@ -124,7 +124,10 @@ def holds_all(models: Iterable[Model], groups: Groups) -> Bools:
 @typed_fields
 @dataclass(frozen=True)
 class KAnonymity:
-    """Every group has at least k records."""
+    """Every group has at least k records.
+
+    k: how many records a group has, at least
+    """
 
     k: int
 
@@ -156,9 +159,12 @@ class DeltaPresence:
 
     Of those who look like a group, it lies between `lowest` and `highest`.
 
-    `population` has the quasi-identifying columns coded by the same hierarchies (leaf codes), and
-    contains the table. People of the population in a cell without any record have share 0: above a
-    `lowest` of 0 no group of that node passes.
+    People of the population in a cell without any record have share 0: above a `lowest` of 0 no
+    group of that node passes.
+
+    lowest, highest: the smallest and the largest share of people who are in the table
+    population: a table that contains this one, with its quasi-identifying columns coded by the same
+        hierarchies
     """
 
     lowest: Fraction
@@ -267,7 +273,11 @@ class _OnColumn:
 @typed_fields
 @dataclass(frozen=True)
 class DistinctDiversity(_OnColumn):
-    """Every group has at least l different values."""
+    """Every group has at least l different values.
+
+    column: the sensitive column
+    l: how many different values a group has, at least
+    """
 
     l: int  # noqa: E741
 
@@ -294,7 +304,12 @@ class DistinctDiversity(_OnColumn):
 @typed_fields
 @dataclass(frozen=True)
 class PSensitive(_OnColumn):
-    """p-sensitive k-anonymity: every group has at least p different values and k records."""
+    """p-sensitive k-anonymity: every group has at least p different values and k records.
+
+    column: the sensitive column
+    p: how many different values a group has, at least
+    k: how many records a group has, at least
+    """
 
     p: int
     k: int = 1
@@ -330,6 +345,9 @@ class EntropyDiversity(_OnColumn):
     """The entropy of the values in every group is at least log l.
 
     That is the entropy of l equally frequent values.
+
+    column: the sensitive column
+    l: as many equally frequent values have that entropy
     """
 
     l: Fraction  # noqa: E741
@@ -381,6 +399,10 @@ class RecursiveDiversity(_OnColumn):
 
     In every group the most frequent value is rarer than c times all but the l − 1 most frequent
     ones together.
+
+    column: the sensitive column
+    c: the most frequent value is rarer than c times the rarer ones together
+    l: the rarer values are all but the l − 1 most frequent ones
     """
 
     c: Fraction
@@ -447,9 +469,13 @@ class TCloseness(_OnColumn):
 
     The earth mover's distance between the two distributions is at most t.
 
-    Two values are at distance 1 ("equal"), as far apart as in the order of the values that occur
-    ("ordered"), or as high as their common ancestor in a hierarchy ("hierarchical"). A column that
-    is coded as leaves of a hierarchy needs it for both.
+    A column that is coded as leaves of a hierarchy needs it for all distances but "equal".
+
+    column: the sensitive column
+    t: how far the values of a group may be from those of the whole table, from 0 to 1
+    distance: two values are at distance 1 ("equal"), as far apart as in the order of the values
+        that occur ("ordered"), or as high as their common ancestor in the column's hierarchy
+        ("hierarchical")
     """
 
     t: Fraction
@@ -566,6 +592,10 @@ class BetaLikeness(_OnColumn):
 
     With shares q in the group and p in the table: (q − p) / p ≤ β for all values with q > p;
     enhanced: ≤ min(β, −ln p).
+
+    column: the sensitive column
+    beta: by how much more frequent than in the whole table a value may be, relative to that
+    enhanced: whether frequent values are limited further
     """
 
     beta: Fraction
@@ -636,9 +666,11 @@ class DeltaDisclosure(_OnColumn):
 
     The two shares differ by a factor below e^δ: |ln(q / p)| < δ.
 
-    A value that a group does not have at all is ignored, as other tools do; with `every_value` it
-    fails the group, as in the paper, whose definition asks for all values of the table in every
-    group.
+    column: the sensitive column
+    delta: the logarithm of the largest factor
+    every_value: whether a value that a group does not have at all fails the group, as in the
+        paper, whose definition asks for all values of the table in every group; it is ignored
+        otherwise, as other tools do
     """
 
     delta: Fraction

@@ -23,6 +23,7 @@ from shoal.exact.epsilon import (
 )
 from shoal.exact.numbers import Exact, whole
 from shoal.privacy.calculus import Definition, definition_of, delta_of
+from shoal.zones import brief
 
 __all__ = [
     "ONE",
@@ -54,6 +55,7 @@ _DIGITS = 80
 _SCALED = 6
 
 
+@brief
 @dataclass(frozen=True)
 class NoisyCountParameters:
     """The parameters of noisy counts for (ε, δ) under a definition.

@@ -15,6 +15,7 @@ from shoal.errors import ParameterError, listed, plural
 from shoal.exact.epsilon import Epsilon, rounded_up, total
 from shoal.exact.numbers import Exact, fraction, printed, short, whole
 from shoal.privacy.calculus import Definition, definition_of, delta_of
+from shoal.zones import brief
 
 __all__ = [
     "Coincidence",
@@ -35,6 +36,13 @@ class Promise(Protocol):
     """What holds about a release, stated before any data is seen."""
 
     name: ClassVar[str]
+
+    public_choices: ClassVar[bool]
+    """Whether it assumes that all that is chosen was chosen without looking at the data.
+
+    Such a promise is about what an algorithm reveals whose parameters are fixed beforehand. One
+    about the released table alone holds however it was made.
+    """
 
     @property
     def statement(self) -> str:
@@ -69,6 +77,7 @@ _INSENSITIVE = "insensitive columns, which are released unchanged and count as k
 
 
 @typed
+@brief
 @dataclass(frozen=True, init=False)
 class DifferentialPrivacy:
     """(ε, δ)-differential privacy under a named definition, for a unit that is added or removed.
@@ -90,6 +99,7 @@ e^ln(2) (at most 2) times as likely plus 1e-6
     semantic_k: int | None
 
     name: ClassVar[str] = "differential privacy"
+    public_choices: ClassVar[bool] = True
     unprotected: ClassVar[tuple[str, ...]] = (
         "what groups reveal about everybody like you: an attribute shared by most people of a "
         "group is inferred about its other people too, whether or not they are in the table",
@@ -208,6 +218,7 @@ its place, also for someone who knows the algorithm
     unit: str | None = None
 
     name: ClassVar[str] = "semantic anonymity"
+    public_choices: ClassVar[bool] = True
     unprotected: ClassVar[tuple[str, ...]] = (
         "the exact number of people who share a released row: whoever knows all of them but one "
         "learns whether that one is among them",
@@ -253,6 +264,7 @@ more'
     starred: bool = False
 
     name: ClassVar[str] = "syntactic"
+    public_choices: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "models", _model_names(self.models))
@@ -299,6 +311,7 @@ class Sampled:
     unit: str | None
 
     name: ClassVar[str] = "sampled"
+    public_choices: ClassVar[bool] = False
     unprotected: ClassVar[tuple[str, ...]] = (
         "people in several rows of the input, unless one row of each was drawn: "
         "the more rows, the more likely it is that one of them is released",
@@ -345,6 +358,7 @@ knew more about who has what before
     merged: bool = True
 
     name: ClassVar[str] = "coincidence"
+    public_choices: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "models", _model_names(self.models))
@@ -410,6 +424,7 @@ people of the table whom it fits) among its generalisations that keep at least 0
     unit: str | None
 
     name: ClassVar[str] = "lowest risk"
+    public_choices: ClassVar[bool] = False
     unprotected: ClassVar[tuple[str, ...]] = (
         _SEVERAL_ROWS,
         "people who are recognised nevertheless: a low risk is not zero, "

@@ -2,58 +2,31 @@
 
 Uses `schema` and the catalogue of methods.
 
-The draft holds nothing of the table but the names and types of its columns. What those suggest is
-only ever a comment.
+The draft holds nothing of the table but the names and types of its columns. What those suggest, and
+how values are written, is only ever a comment.
 """
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from shoal import __version__
 from shoal.data import toml
 from shoal.data.disk import Place, is_address
+from shoal.data.findings import written_kind
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
 from shoal.errors import FileError
+from shoal.measure.signs import NAME_SIGNS, READY_SIGNS
+from shoal.measure.suggesting import LOOKED_AT, suggest
 from shoal.methods.auto import AUTO
-from shoal.methods.catalogue import entries
+from shoal.methods.catalogue import entry_of
 from shoal.methods.entry import Entry
+from shoal.recipe.hierarchies import READY_NAME, READY_VALUES, starting
 from shoal.recipe.schema import PLACEHOLDER
 
-__all__ = ["draft"]
-
-_HINTS = {
-    "quasi": (
-        r"(^|[^a-z])age|birth|sex|gender|zip|post|city|country|race|ethnic|marital|educat"
-        "|occupation|work|job"
-    ),
-    "sensitive": (
-        "diagnos|disease|illness|condition|treatment|drug|salary|income|wage|religion|vote|score"
-        "|result"
-    ),
-}
-"""What the names of columns suggest about their roles."""
-
-_NAMING = r"name|(^|[^a-z])id($|[^a-z])|ssn|e-?mail|phone|passport|account|insurance|number"
-_MANY_VALUES = 0.9  # the share of different values from which a column may identify people
-_MANY_NAMES = 0.5  # the same for a column that is called like one that names people
-
-_HIERARCHIES = {
-    Kind.INTEGER: ['build = "intervals"', 'low = "?"', 'high = "?"', "widths = [5, 10, 20]"],
-    Kind.FLOAT: [
-        'build = "intervals"',
-        'kind = "float"',
-        'low = "?"',
-        'high = "?"',
-        "widths = [5, 10, 20]",
-    ],
-    Kind.DATE: ['build = "dates"', 'first = "?"', 'last = "?"', 'levels = ["month", "year"]'],
-    Kind.TEXT: ['file = "?"  # or a builder: group, mask, order, suppress'],
-}
-"""How the hierarchy of a column may begin, by its type."""
-
+__all__ = ["draft", "outline"]
 
 _AUTO = (
     "[method]",
@@ -74,54 +47,78 @@ def draft(
     path: Place,
     *,
     folder: Path = Path(),
+    method: str = AUTO,
     header: bool = False,
-    **reading: str | None,
+    **reading: Any,
 ) -> str:
-    """A recipe for a table, to be kept in a folder and filled in.
+    """A recipe for a table, to be kept in a folder and filled in, with the options of one method.
 
     `path` is a file, a folder or a database, and `reading` how it was read, where that was given:
-    engine, query, separator, quote and encoding.
+    engine, query, and the options of `shoal.read` for files.
     FileError if the names of the columns seem to be a record, unless `header` says that they are
     names.
     """
-    all_text = all(table.kind(name) is Kind.TEXT for name in table.names)
-    if not header and all_text and table.source.is_headless():
+    if not header and table.is_headless:
         raise FileError(
             f"the first line of {path} looks like a record, and the draft would show it as the "
             "names of the columns",
             "put a line with names above it, or give `header` if it has the names",
         )
-    kinds = {name: _type(table, name) for name in table.names}
-    guesses = {name: _role(table, name, kinds[name]) for name in table.names}
-    place = os.fspath(path)
-    if not is_address(place):
-        place = Path(os.path.relpath(place, folder)).as_posix()
-    source = {"path": place, **reading}
+    section = _AUTO if method == AUTO else _method(entry_of(method))
+    kinds = {name: _kind(table, name) for name in table.names}
+    guesses = {one.column: one.role.value if one.role else "" for one in suggest(table)}
+    source = {"path": _placed(path, folder), **reading}
     lines = [
         f"# Drafted by Shoal {__version__}. Replace every {PLACEHOLDER!r}, then:",
-        "# shoal recipe check, shoal release.",
+        "# shoal recipe check, shoal release. More options: docs/reference/recipes.md",
         'missing = "category"  # missing values are a value of their own; or "refuse"',
         "# rows_are_people = true  # every row is another person, though names repeat",
         *_source(source, kinds),
         *_roles(guesses),
-        *_examples(guesses, kinds),
+        *_examples(table, guesses, kinds),
         "",
-        *_AUTO,
-        "",
-        "# Other methods, in place of the section [method] above.",
-        *(line for entry in entries() for line in _commented(["", *_method(entry)])),
-        "",
-        "[output]",
-        'format = "csv"  # or parquet, arrow',
-        "neutralise = false  # true: no spreadsheet runs a cell of the CSV",
+        *section,
+        "# Other methods: shoal choose asks which; shoal recipe new --method NAME",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _source(source: Mapping[str, str | None], kinds: Mapping[str, Kind]) -> Iterator[str]:
+def outline(place: str, names: Iterable[str], **reading: Any) -> str:
+    """A recipe of which nothing is decided but what it reads: the beginning of a draft.
+
+    place: the source as the recipe is to name it
+    names: of the columns, as far as they are known
+    reading: how it is read, as for `draft`
+    """
+    columns = dict.fromkeys(names, PLACEHOLDER)
+    lines = [
+        f"# Drafted by Shoal {__version__}. Replace every {PLACEHOLDER!r}, then:",
+        "# shoal recipe check, shoal release; or go on with shoal workbench.",
+        'missing = "category"  # missing values are a value of their own; or "refuse"',
+        *_source({"path": place, **reading}, columns),
+        *_roles(dict.fromkeys(columns, "")),
+        "",
+        "[method]",
+        f'name = "{PLACEHOLDER}"  # how to release; shoal choose asks what is needed for it',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _placed(path: Place, folder: Path) -> str:
+    """A place as a recipe in a folder names it: addresses unchanged, paths from the folder on."""
+    place = os.fspath(path)
+    if is_address(place) or place == "-":
+        return place
+    return Path(os.path.relpath(place, folder)).as_posix()
+
+
+def _source(source: Mapping[str, Any], kinds: Mapping[str, str]) -> Iterator[str]:
     yield from ("", "[source]")
     for key, value in source.items():
-        if value is not None:
+        if isinstance(value, Mapping):
+            forms = (f"{toml.key(name)} = {toml.quoted(form)}" for name, form in value.items())
+            yield f"{key} = {{ {', '.join(forms)} }}"
+        elif value is not None:
             yield f"{key} = {toml.quoted(value)}"
     yield from ("", "[source.types]  # text, integer, float or date")
     wide = _widest(kinds)
@@ -142,19 +139,67 @@ def _roles(guesses: Mapping[str, str]) -> Iterator[str]:
         yield f'{toml.key(name):{wide}} = "{PLACEHOLDER}"{comment}'
 
 
-def _examples(guesses: Mapping[str, str], kinds: Mapping[str, Kind]) -> Iterator[str]:
+def _kind(table: Table, name: str) -> Kind:
+    """The type of a column; codes of digits are text, whether or not one begins with 0 today."""
+    kind = written_kind(table, name)
+    is_code = any(sign.matches(name) for sign in (*READY_SIGNS, _POSTCODE))
+    if kind is Kind.INTEGER and table.kind(name) is Kind.TEXT and is_code:
+        return Kind.TEXT
+    return kind
+
+
+_POSTCODE = next(sign for sign in NAME_SIGNS if sign.what == "a postcode")
+
+
+def _examples(table: Table, guesses: Mapping[str, str], kinds: Mapping[str, Kind]) -> Iterator[str]:
     yield from (
         "",
-        "# How values generalise: a builder, or a file with one line per value, which",
-        "# shoal hierarchy make writes. They are public: made from what anybody knows of",
-        "# a column, never from its rows. Every quasi column needs one. A released column",
-        "# without one is released unchanged: the finer it is, the fewer rows are kept.",
-        "# For example (take the # away):",
+        "# How values generalise: by what anybody knows, never by the rows. Each quasi",
+        "# column needs one; take the # away where it fits. docs/how-to/hierarchies.md",
+        "[hierarchies]",
     )
     names = [name for name, guess in guesses.items() if guess != "identifying"]
     for name in names or list(guesses)[:1]:
-        yield ""
-        yield from _commented([f"[hierarchies.{toml.key(name)}]", *_HIERARCHIES[kinds[name]]])
+        start = starting(name, kinds[name], texts=_texts(table, name))
+        line = f"# {toml.key(name)} = {_inline(_short(start.section))}"
+        why = _WHY.get(start.reason, "")
+        yield f"{line}  # {why}" if why and len(line) + len(why) + 4 <= _WIDTH else line
+
+
+def _short(section: Mapping[str, Any]) -> dict[str, Any]:
+    """A section that fits a line: texts come from a file, and all days that there may be."""
+    match section["build"]:
+        case "file" | "group":
+            return {"file": PLACEHOLDER}
+        case "dates":
+            return {"build": "ready", "name": "dates"}
+    # The type stands among the types already.
+    return {key: value for key, value in section.items() if key != "kind"}
+
+
+_WIDTH = 80
+_WHY = {READY_NAME: "by its name", READY_VALUES: "by its values"}
+
+
+def _texts(table: Table, name: str) -> list[str] | None:
+    """The values of a column, to see how they are written; None if they are very many."""
+    number = table.source.distinct(name)
+    if number is None or number > LOOKED_AT:
+        return None
+    return [label for label in table.labels(name) if label]
+
+
+def _inline(section: Mapping[str, Any]) -> str:
+    pairs = ", ".join(f"{key} = {_value(value)}" for key, value in section.items())
+    return f"{{ {pairs} }}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return toml.quoted(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    return str(value)
 
 
 def _method(entry: Entry) -> list[str]:
@@ -165,49 +210,5 @@ def _method(entry: Entry) -> list[str]:
     return ["[method]", f'name = "{entry.name}"', *about, *entry.draft]
 
 
-def _commented(lines: Iterable[str]) -> list[str]:
-    return [f"# {line}".rstrip() for line in lines]
-
-
 def _widest(names: Iterable[str]) -> int:
     return max((len(toml.key(name)) for name in names), default=0)
-
-
-# What a column seems to be
-
-
-def _type(table: Table, name: str) -> Kind:
-    """The type that all values of a column have as they are written.
-
-    01234 is text, since its 0 would be lost.
-
-    Only whole floats may end in .0, as other programs write them.
-    """
-    declared = table.kind(name)
-    texts = [text for text in table.labels(name) if text]
-    if declared is not Kind.TEXT or not texts:
-        return declared
-    for kind in (Kind.INTEGER, Kind.FLOAT, Kind.DATE):
-        ending = ".0" if kind is Kind.FLOAT else ""
-        try:
-            if all(kind.text(kind.key(text)) == text.removesuffix(ending) for text in texts):
-                return kind
-        except (ValueError, TypeError):
-            continue
-    return declared
-
-
-def _role(table: Table, name: str, kind: Kind) -> str:
-    """The role that a column's name, type or number of values suggests.
-
-    Empty where nothing does.
-    """
-    suggested = "quasi" if kind is Kind.DATE else ""
-    for role, words in _HINTS.items():
-        if re.search(words, name, re.IGNORECASE):
-            suggested = role
-            break
-    is_named = re.search(_NAMING, name, re.IGNORECASE) is not None
-    enough = _MANY_NAMES if is_named else _MANY_VALUES
-    differs = table.rows > 1 and len(table.keys(name)) > enough * table.rows
-    return "identifying" if differs and (is_named or not suggested) else suggested

@@ -17,11 +17,13 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from shoal.data import toml
+from shoal.data.file_options import FileOptions
+from shoal.data.formats import is_csv
 from shoal.data.schema import Role
-from shoal.errors import RecipeError, listed
+from shoal.errors import ParameterError, RecipeError, listed
 from shoal.recipe.schema import PLACEHOLDER, Choice, Content, keys_at, keys_of_auto
 
-__all__ = ["Written", "mistakes", "read"]
+__all__ = ["Written", "examined", "mistakes", "read", "with_section"]
 
 _TABLES = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc")
 _BY_COLUMN = ("floor", "ceiling", "levels", "importance", "within", "weights")
@@ -38,15 +40,23 @@ class Written:
     wrong: tuple[RecipeError, ...]
 
 
-def read(path: Path) -> Written:
-    """The recipe in a file."""
+def read(path: Path, method: Mapping[str, Any] | None = None) -> Written:
+    """The recipe in a file; `method` is a section in place of its own."""
     if path.suffix.lower() in _TABLES and path.is_file():
         raise RecipeError(
             f"{path} is not a recipe. Is it a table? Then draft a recipe with: "
             f"shoal recipe new {path}"
         )
     file = toml.read(path, "a recipe", RecipeError)
-    raw = _with_section(file.content)
+    raw = with_section(file.content)
+    if method is not None:
+        raw = {**raw, "method": dict(method)}
+    return examined(path, raw, file.digest)
+
+
+def examined(path: Path, content: Mapping[str, Any], digest: str = "") -> Written:
+    """A recipe that is not in a file, or not yet; `path` is where it would be."""
+    raw = with_section(content)
     unfilled = [place for place, value in toml.plain_values(raw) if value == PLACEHOLDER]
     wrong = []
     if unfilled:
@@ -55,20 +65,25 @@ def read(path: Path) -> Written:
             RecipeError(f"still has {PLACEHOLDER!r} at {places}", "replace each by what you decide")
         )
     faults = _faults(raw)
-    wrong += [_in_words(raw, fault) for fault in faults if fault["loc"] not in unfilled]
+    wrong += [_in_words(raw, fault) for fault in faults if not _is_unfilled(fault, unfilled)]
     faulty = [*unfilled, *(fault["loc"] for fault in faults)]
-    content = _sound(raw, faulty)
-    if content is None or any(place[0] == "roles" for place in faulty):
+    sound = _sound(raw, faulty)
+    if sound is None or any(place[0] == "roles" for place in faulty):
         # Without all roles, what else is wrong cannot be said.
-        return Written(path, file.digest, None, tuple(wrong))
+        return Written(path, digest, None, tuple(wrong))
     blamed = tuple(toml.at(place[:2]) for place in faulty)
-    wrong += [
-        mistake for mistake in _contradictions(content) if not mistake.where.startswith(blamed)
-    ]
-    return Written(path, file.digest, content, tuple(wrong))
+    wrong += [mistake for mistake in _contradictions(sound) if not mistake.where.startswith(blamed)]
+    return Written(path, digest, sound, tuple(wrong))
 
 
-def _with_section(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+def _is_unfilled(fault: ErrorDetails, unfilled: Sequence[toml.Place]) -> bool:
+    """Whether a fault is only that something is not decided, be it the key that chooses."""
+    place = fault["loc"]
+    chosen_by = fault.get("ctx", {}).get("key")
+    return place in unfilled or (*place, chosen_by) in unfilled
+
+
+def with_section(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     """A recipe with a section for its method, where it only has the name of one.
 
     `method = "auto"` may stand above all sections, with the options of that method beside it.
@@ -86,7 +101,9 @@ def mistakes(path: Path, wrong: Sequence[RecipeError]) -> RecipeError:
         return RecipeError(f"{path} {wrong[0].what}", wrong[0].fix)
     if len(wrong) == 1:
         return wrong[0].at(str(path))
-    return RecipeError("\n  ".join([f"{path} has {len(wrong)} mistakes", *map(str, wrong)]))
+    error = RecipeError("\n  ".join([f"{path} has {len(wrong)} mistakes", *map(str, wrong)]))
+    error.mistakes = tuple(wrong)
+    return error
 
 
 def _faults(raw: Mapping[str, Any]) -> list[ErrorDetails]:
@@ -167,7 +184,9 @@ def _contradictions(content: Content) -> Iterator[RecipeError]:
     yield from _check_levels(content)
     yield from _check_people(content)
     yield from _check_hierarchies(content)
-    if content.output.neutralise and content.output.format != "csv":
+    yield from _check_looking(content)
+    yield from _check_reading(content)
+    if content.output.neutralise and not is_csv(content.output.format):
         yield RecipeError(
             f"{content.output.format!r} has no cells to neutralise",
             "leave it out",
@@ -182,6 +201,18 @@ def _contradictions(content: Content) -> Iterator[RecipeError]:
         )
 
 
+def _check_looking(content: Content) -> Iterator[RecipeError]:
+    """Choices that are listed twice: perhaps with two reasons."""
+    places = [choice.place for choice in content.chosen_after_looking]
+    for number, place in enumerate(places):
+        if place in places[:number]:
+            yield RecipeError(
+                f"{place!r} is listed twice",
+                "list it once",
+                where=f"chosen_after_looking[{number}]",
+            )
+
+
 def _check_columns(content: Content) -> Iterator[RecipeError]:
     """Hierarchies and types of columns that have no role."""
     types = content.source.types
@@ -193,6 +224,23 @@ def _check_columns(content: Content) -> Iterator[RecipeError]:
                     toml.suggestion(name, content.roles),
                     where=f"{section}.{toml.key(name)}",
                 )
+
+
+def _check_reading(content: Content) -> Iterator[RecipeError]:
+    """How the source is written: forms and marks that mean nothing, and columns without a role."""
+    given = content.source.reading
+    try:
+        FileOptions.of(**given)
+    except ParameterError as error:
+        where = f"source.{error.option}" if error.option else "source"
+        shown = f"{error.given} {error.what}" if error.given else error.what
+        yield RecipeError(shown, error.fix, where=where)
+    dates = given.get("dates")
+    for name in dates if isinstance(dates, dict) else ():
+        if name not in content.roles:
+            hint = toml.suggestion(name, content.roles)
+            where = f"source.dates.{toml.key(name)}"
+            yield RecipeError("no such column in [roles]", hint, where=where)
 
 
 def _check_models(content: Content) -> Iterator[RecipeError]:

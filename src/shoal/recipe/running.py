@@ -18,16 +18,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from shoal.arguments import typed
 from shoal.counts import Counts
 from shoal.data import disk, toml
+from shoal.data.databases import is_database
 from shoal.data.engines import EngineName
+from shoal.data.file_options import FileOptions
+from shoal.data.formats import READING, is_csv
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.schema import Role, Schema
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, FileError, ParameterError, RecipeError, ShoalError, listed
+from shoal.methods.auto import AUTO
 from shoal.methods.method import beforehand, require_people, searched
 from shoal.privacy import models
 from shoal.recipe.loading import mistakes, read
 from shoal.recipe.schema import BUILDERS, METHODS, MODELS, Choice, Choices, Content
+from shoal.releases.looking import LateChoice, parts_of
 
 if TYPE_CHECKING:
     from shoal.ledger import Ledger
@@ -36,7 +41,7 @@ if TYPE_CHECKING:
     from shoal.releases.certificate import Certificate
     from shoal.releases.release import Release
 
-__all__ = ["CheckedRecipe", "Recipe"]
+__all__ = ["CheckedRecipe", "ExaminedRecipe", "Recipe"]
 
 Made = TypeVar("Made")
 
@@ -51,6 +56,19 @@ class CheckedRecipe:
     table: Table
 
 
+@dataclass(frozen=True)
+class ExaminedRecipe:
+    """A look at a recipe and at all that it names.
+
+    recipe, table: None where they cannot be read
+    wrong: every mistake, with its place in the recipe; none if the table can be released
+    """
+
+    recipe: "Recipe | None"
+    table: Table | None
+    wrong: tuple[RecipeError, ...]
+
+
 @typed
 class Recipe:
     """A recipe that was read and found to be whole; paths in it are relative to its own folder."""
@@ -60,13 +78,20 @@ class Recipe:
         self.content = content
         self.digest = digest  # SHA-256 of the file, which certificates name
 
+    def __repr__(self) -> str:
+        return f"<shoal.Recipe {os.fspath(self.path)!r}>"
+
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Recipe":
+    def load(
+        cls, path: str | os.PathLike[str], method: Mapping[str, Any] | None = None
+    ) -> "Recipe":
         """The recipe in a file.
 
         RecipeError lists everything that is wrong with it, one mistake per line.
+
+        method: a section that is taken in place of the recipe's own, to try another method
         """
-        written = read(Path(path))
+        written = read(Path(path), method)
         if written.content is None or written.wrong:
             raise mistakes(written.path, written.wrong)
         return cls(written.path, written.content, written.digest)
@@ -77,21 +102,37 @@ class Recipe:
         path: str | os.PathLike[str],
         engine: EngineName | None = None,
         master: str | None = None,
+        source: str | os.PathLike[str] | None = None,
     ) -> CheckedRecipe:
         """As `load`, with its table, after a look at all it names: hierarchies, method, source.
 
-        Nothing is released. `engine` counts the rows, and `master` is where Spark runs, instead of
-        those that the recipe names.
+        Nothing is released. `engine` counts the rows, `master` is where Spark runs, and `source` is
+        read, instead of those that the recipe names.
         """
+        found = cls.examine(path, engine, master, source)
+        if found.recipe is None or found.table is None or found.wrong:
+            raise mistakes(Path(path), found.wrong)
+        return CheckedRecipe(found.recipe, found.table)
+
+    @classmethod
+    def examine(
+        cls,
+        path: str | os.PathLike[str],
+        engine: EngineName | None = None,
+        master: str | None = None,
+        source: str | os.PathLike[str] | None = None,
+    ) -> ExaminedRecipe:
+        """As `check`, with all mistakes as they are: nothing is raised because of them."""
         written = read(Path(path))
-        wrong = list(written.wrong)
         if written.content is None:
-            raise mistakes(written.path, wrong)
-        recipe = cls(written.path, written.content, written.digest).counted_by(engine, master)
+            return ExaminedRecipe(None, None, written.wrong)
+        recipe = cls(written.path, written.content, written.digest)
+        if source is not None:
+            recipe = recipe.reading_from(source)
+        recipe = recipe.counted_by(engine, master)
+        wrong = list(written.wrong)
         table = _Examination(recipe, wrong).table()
-        if table is None or wrong:
-            raise mistakes(written.path, wrong)
-        return CheckedRecipe(recipe, table)
+        return ExaminedRecipe(recipe, table, tuple(wrong))
 
     # What it names
 
@@ -99,6 +140,34 @@ class Recipe:
     def source(self) -> Path:
         """The file that is read. It means nothing if the recipe has an address there."""
         return self.path.parent / self.content.source.path
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        """Whether the source is not a path: an address, or standard input."""
+        return disk.is_address(self.content.source.path) or self.content.source.path == "-"
+
+    def reading_from(self, place: str | os.PathLike[str]) -> "Recipe":
+        """The same recipe, with another source: a path, an address, or "-" for standard input.
+
+        A path is one from here on, and not from the recipe's folder. What the recipe says of how
+        its own source is written holds for this one too, as far as its format has it.
+        """
+        from shoal.data.files import form_of
+
+        given = os.fspath(place)
+        form = form_of(Path(given)) if given == "-" else None
+        changed: dict[str, Any] = dict.fromkeys(READING)
+        changed |= FileOptions.fitting(self.content.source.reading, given, form)
+        changed["path"] = given
+        if not disk.is_address(given) and given != "-":
+            changed["path"] = os.path.abspath(given)
+        if not (disk.is_address(given) or is_database(given)):
+            changed["query"] = None
+        if given == "-" and self.content.source.engine != "memory":
+            changed["engine"] = None
+        source = self.content.source.model_copy(update=changed)
+        content = self.content.model_copy(update={"source": source})
+        return Recipe(self.path, content, self.digest)
 
     def reads(self, place: str | os.PathLike[str]) -> bool:
         """Whether a file, a folder or a database is the one that is read."""
@@ -129,6 +198,23 @@ class Recipe:
     def others(self) -> Path | None:
         """The file with what others have shown of the same people, if there is one."""
         return None if self.content.views is None else self.path.parent / self.content.views.others
+
+    @property
+    def chosen_after_looking(self) -> tuple[LateChoice, ...]:
+        """What was chosen after looking at the data.
+
+        An option of "auto" that the method it takes does not have decides which method that is.
+        """
+        method: Any = self.content.method
+        chosen: dict[str, LateChoice] = {}
+        options = inspect.signature(self.content.entry.method).parameters
+        for choice in self.content.chosen_after_looking:
+            first, *rest = parts_of(choice.place)
+            decides = method.name == AUTO and first == "method" and rest and rest[0] not in options
+            place = "method.name" if decides else choice.place
+            if place not in chosen or not choice.public:
+                chosen[place] = replace(choice, place=place)
+        return tuple(chosen.values())
 
     @property
     def inputs(self) -> list[Path]:
@@ -192,6 +278,22 @@ class Recipe:
         """The source, read, with its roles and hierarchies."""
         return self.read(self.source, {role: self.having(role) for role in Role})
 
+    def table_of(self, rows: Any) -> Table:
+        """The same of rows that were read before: a dataframe, or the source of another table."""
+        from shoal.data.tables import table
+
+        return table(
+            rows,
+            types=dict(self.content.source.types),
+            hierarchies=self.hierarchies,
+            missing=self.content.missing,
+            rows_are_people=self.content.rows_are_people,
+            quasi=self.having(Role.QUASI),
+            sensitive=self.having(Role.SENSITIVE),
+            identifying=self.having(Role.IDENTIFYING),
+            insensitive=self.having(Role.INSENSITIVE),
+        )
+
     def people(self, besides: Iterable[str] = ()) -> Table:
         """The source as others may know it: its quasi-identifying columns. No other one is read.
 
@@ -222,16 +324,20 @@ class Recipe:
             wanted = set(names)
             types = {name: kind for name, kind in types.items() if name in wanted}
             trees = {name: tree for name, tree in trees.items() if name in wanted}
+        reading = source.reading
+        if names is not None and isinstance(reading.get("dates"), dict):
+            dates = {name: form for name, form in reading["dates"].items() if name in wanted}
+            reading["dates"] = dates or None
         own: dict[str, Any] = {}
-        if path == self.source:
+        if path != self.source:
+            reading = FileOptions.fitting(reading, path)
+        else:
             own = {"engine": source.engine, "query": source.query, "master": source.master}
         return read(
             # A URL would not survive as a path.
-            source.path if own and disk.is_address(source.path) else path,
+            source.path if own and self._is_elsewhere else path,
             **own,
-            separator=source.separator,
-            quote=source.quote,
-            encoding=source.encoding,
+            **reading,
             types=types,
             hierarchies=trees,
             missing=self.content.missing,
@@ -299,7 +405,8 @@ class Recipe:
         return self.read(path, {Role.INSENSITIVE: names}, names)
 
     def _population(self, path: str) -> Counts:
-        table = self.read(self.path.parent / path, {Role.QUASI: self.having(Role.QUASI)})
+        known = self.having(Role.QUASI)
+        table = self.read(self.path.parent / path, {Role.QUASI: known}, known)
         return table.count(table.quasi)
 
     def _make(
@@ -333,6 +440,14 @@ class Recipe:
         return placed.at(str(self.path))
 
     # What it does
+
+    def stated(self) -> "Promise":
+        """What a release will guarantee, by what the recipe says of the columns.
+
+        Its source is not looked at. RecipeError if the method cannot promise it.
+        """
+        method, schema = self.method(), self.schema
+        return self._placed(lambda: method.promise(schema), METHODS, method.name, ("method",))
 
     def promise(self, table: Table) -> "Promise":
         """What a release of the table will guarantee.
@@ -386,7 +501,7 @@ class Recipe:
         has a γ which is not kept, `override` says why it is released anyway. `neutralise` and
         `rows_per_file` are as if the recipe said them.
         """
-        self.promise(table)
+        promise = self.promise(table)
         method = self.method()
         output = self.content.output
         neutralise = neutralise or output.neutralise
@@ -410,10 +525,12 @@ class Recipe:
                 progress=progress,
                 override=override,
                 others=self.others,
-                provenance=Provenance(self.digest, self.path),
+                provenance=Provenance(self.digest, self.path, self.chosen_after_looking),
             )
         result = method.release(table, progress=progress)
-        result = result.with_certificate(replace(result.certificate, recipe=self.digest))
+        certificate = replace(result.certificate, recipe=self.digest)
+        certificate = certificate.choosing(promise, self.chosen_after_looking)
+        result = result.with_certificate(certificate)
         if directory is not None:
             result.write(directory, self.format, neutralise=neutralise, rows_per_file=rows_per_file)
         return result
@@ -450,10 +567,12 @@ class Recipe:
 
         An error if this recipe's cannot be written there.
         """
+        from shoal.data.foreign import require_writable
         from shoal.releases.release import require_place, require_rows_per_file
 
         require_rows_per_file(rows_per_file)
-        if neutralise and self.format != "csv":
+        require_writable(self.format, self.content.released)
+        if neutralise and not is_csv(self.format):
             raise ParameterError(
                 f"the recipe's format is {self.format!r}, which has no cells to neutralise",
                 "leave out `neutralise`",

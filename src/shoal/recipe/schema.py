@@ -9,6 +9,7 @@ checked here, ranges there.
 
 import datetime as dt
 import inspect
+import os
 import warnings
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -31,7 +32,8 @@ from pydantic_core import PydanticCustomError
 
 from shoal.counts import Counts
 from shoal.data.engines import EngineName
-from shoal.data.hierarchy import Hierarchy, build
+from shoal.data.formats import READING, Format, Labels, UserMissing
+from shoal.data.hierarchy import Hierarchy, build, ready
 from shoal.data.hierarchy import read as read_hierarchy
 from shoal.data.kinds import Kind, KindName
 from shoal.data.schema import Role
@@ -46,8 +48,11 @@ from shoal.methods.entry import Entry
 from shoal.methods.noisy_counts import Levels
 from shoal.methods.personal import Wish
 from shoal.methods.personal.models import Weights
+from shoal.methods.searching import Score
 from shoal.privacy import models
 from shoal.privacy.limits import Limits, Linear
+from shoal.recipe.editing import PLACEHOLDER
+from shoal.releases.looking import LateChoice
 
 __all__ = [
     "BUILDERS",
@@ -64,9 +69,6 @@ __all__ = [
     "options_of",
 ]
 
-PLACEHOLDER = "?"
-"""Stands in a draft where only a person can decide; a recipe with one left is refused."""
-
 
 @dataclass(frozen=True, eq=False)
 class Choices:
@@ -77,6 +79,9 @@ class Choices:
     thing: Callable[[str], Callable[..., Any]]
 
 
+SAVED_BY_ARX = ".ahs"
+
+
 def from_file(
     file: str,
     *,
@@ -85,8 +90,20 @@ def from_file(
     kind: Kind | str = Kind.TEXT,
     root: str | None = None,
     add_root: str | None = None,
+    values: Iterable[object] | None = None,
 ) -> Hierarchy:
-    """The hierarchy in a CSV file; `root` replaces its last level, `add_root` goes above it."""
+    """The hierarchy in a CSV file, or in one that ARX saved (.ahs), for some `values`.
+
+    In CSV, `root` replaces the last level and `add_root` goes above it.
+    """
+    if os.fspath(file).lower().endswith(SAVED_BY_ARX):
+        from shoal import arx
+
+        return arx.hierarchy(file, values).of_kind(Kind.of(kind))
+    if values is not None:
+        raise ParameterError(
+            "is for hierarchies that ARX saved (.ahs)", "leave it out", option="values"
+        )
     return read_hierarchy(
         file, separator=separator, encoding=encoding, kind=kind, root=root, add_root=add_root
     )
@@ -100,6 +117,7 @@ _BUILDERS: dict[str, Callable[..., Hierarchy]] = {
     "order": build.order,
     "group": build.groups,
     "suppress": build.suppress,
+    "ready": ready,
 }
 
 METHODS = Choices(
@@ -287,6 +305,7 @@ _WRITTEN: dict[object, Any] = {
     Weights | None: WeightSection | None,
     Mapping[str, Wish] | None: dict[str, WishSection] | None,
     Loss | str: Literal[*LOSSES],
+    Score | str: str,
     tuple[models.Model, ...]: list[AnyModel],
     Sequence[models.Model | str]: list[AnyModel],
     Counts: str,  # the path of a population
@@ -343,16 +362,28 @@ class SourceSection(Section):
     separator: str | None = None
     quote: str | None = None
     encoding: str | None = None
+    sheet: str | None = None
+    labels: Labels | None = None
+    user_missing: UserMissing | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    dates: str | dict[str, str] | None = None
     engine: EngineName | None = None
     master: str | None = None
     query: str | None = None
     types: dict[str, KindName] = {}
 
+    @property
+    def reading(self) -> dict[str, Any]:
+        """What it says about how a file is read, by the names of `shoal.read`."""
+        given = {name: getattr(self, name) for name in READING}
+        return {name: value for name, value in given.items() if value is not None}
+
 
 class OutputSection(Section):
     """What is written."""
 
-    format: Literal["csv", "parquet", "arrow"] = "csv"
+    format: Format = "csv"
     neutralise: bool = False
     rows_per_file: int | None = None
 
@@ -361,6 +392,22 @@ class LedgerSection(Section):
     """Where releases are entered."""
 
     path: str
+
+
+class LateSection(Section):
+    """What was chosen after looking at the data, and why it was public, if somebody says so."""
+
+    place: str
+    public: str = ""
+
+
+def _late(given: object) -> LateChoice:
+    """Something chosen after looking: its place, or a section with the place and the reason."""
+    section = LateSection.model_validate({"place": given} if isinstance(given, str) else given)
+    try:
+        return LateChoice(section.place, section.public)
+    except ParameterError as error:
+        raise PydanticCustomError("said", "{said}", {"said": str(error)}) from None
 
 
 class ViewsSection(Section):
@@ -381,6 +428,7 @@ class Content(Section):
     output: OutputSection = OutputSection()
     ledger: LedgerSection | None = None
     views: ViewsSection | None = None
+    chosen_after_looking: list[Annotated[LateChoice, PlainValidator(_late)]] = []
 
     def having(self, role: str) -> list[str]:
         """The columns with a role, in the order of the recipe."""
@@ -421,7 +469,8 @@ def keys_at(raw: Any, place: Sequence[int | str]) -> list[str]:
     for part in place:
         inner = inner[part]
     section: Any = _file_is_a_builder(inner)
-    for choices in (METHODS, MODELS, BUILDERS):
+    # A builder has an option that is called as the key of methods is.
+    for choices in (BUILDERS, METHODS, MODELS):
         if section.get(choices.key) in choices.names:
             return list(options_of(choices, section[choices.key]).model_fields)
     match tuple(place):
@@ -429,6 +478,8 @@ def keys_at(raw: Any, place: Sequence[int | str]) -> list[str]:
             model: type[Section] = WishSection
         case ("method", "limits", *_):
             model = _LIMITS[len(place)]
+        case ("chosen_after_looking", *_):
+            model = LateSection
         case known:
             model = _SECTIONS[known]
     return list(model.model_fields)

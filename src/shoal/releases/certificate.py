@@ -6,8 +6,8 @@ Uses promises, models and `sealed`. Methods make certificates with `certify`; re
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -23,11 +23,13 @@ from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import short
 from shoal.privacy.models import MODELS, DeltaPresence
 from shoal.privacy.promises import Promise
+from shoal.releases import looking
 from shoal.releases.layout import COUNT, released
 from shoal.releases.refined import Refined
 from shoal.releases.sealed import DocumentKind, sealed, unsealed
+from shoal.zones import brief
 
-__all__ = ["DOCUMENT", "Certificate", "certify", "plain"]
+__all__ = ["DOCUMENT", "Certificate", "certify", "in_words", "plain"]
 
 DOCUMENT = DocumentKind(
     key="certificate",
@@ -36,6 +38,9 @@ DOCUMENT = DocumentKind(
     get_it="give the certificate.json that came with the release",
 )
 """How certificate.json is written; 1 had no parts of promises that say what is not protected."""
+
+_OPTIONAL = ("chosen_after_looking",)
+"""Parts that are written only where there is something in them: older readers refuse them."""
 
 _LONG = 20
 """Characters of a number above which it is rounded for people, with the exact one beside it."""
@@ -47,6 +52,7 @@ _WIDTH = 80
 """Characters of a line of the certificate for people."""
 
 
+@brief
 @dataclass(frozen=True)
 class Certificate:
     """What was promised, by which method with which parameters and version, under a random number.
@@ -62,7 +68,9 @@ class Certificate:
     digest of the recipe, if one was followed. `whole` says that no record of the input was left out
     (of the records drawn, where a unit is named), so that shares in the release are those in the
     input. `private` is False if the draws came from a seed: then nothing is promised. `file` is the
-    name, format and digest of the table once it is written.
+    name, format and digest of the table once it is written. `chosen_after_looking` lists what was
+    chosen after looking at the data although the promise assumes that it was not, each with its
+    `place` in the recipe and, if the owner says why it was public, the reason under `public`.
     """
 
     promise: Mapping[str, Any]
@@ -79,15 +87,45 @@ class Certificate:
     private: bool = True
     version: str = __version__
     file: Mapping[str, Any] | None = None
+    chosen_after_looking: Sequence[Mapping[str, str]] = ()
 
     def to_json(self) -> str:
         """The certificate as a sealed document."""
-        return sealed(plain(asdict(self)), DOCUMENT)
+        content = plain(asdict(self))
+        for name in _OPTIONAL:
+            if not content[name]:
+                del content[name]
+        return sealed(content, DOCUMENT)
 
     @classmethod
     def from_json(cls, text: str) -> "Certificate":
-        """The certificate in a text; FileError unless it is exactly what `to_json` wrote."""
-        return cls(**unsealed(text, DOCUMENT, [field.name for field in fields(cls)]))
+        """The certificate in a text; FileError unless it is exactly what `to_json` wrote.
+
+        Its parts are of their types. What is in them is as its writer chose.
+        """
+        names = [field.name for field in fields(cls) if field.name not in _OPTIONAL]
+        content = unsealed(text, DOCUMENT, names, _OPTIONAL)
+        if not _is_formed(content):
+            raise DOCUMENT.invalid
+        return cls(**content)
+
+    def choosing(self, promise: Promise, choices: Sequence[looking.LateChoice]) -> "Certificate":
+        """The same with what was chosen after looking, where the promise assumes that nothing was.
+
+        Hierarchies of columns that are not released and options of other methods do not matter.
+        """
+        if not promise.public_choices:
+            return self
+        names = {
+            "hierarchies": [column["name"] for column in self.columns],
+            "method": ["name", *self.parameters],
+        }
+        listed = []
+        for choice in choices:
+            first, *rest = looking.parts_of(choice.place)
+            if not rest or first not in names or rest[0] in names[first]:
+                listed.append(choice.to_dict())
+        return replace(self, chosen_after_looking=listed)
 
     def __str__(self) -> str:
         """The certificate for people.
@@ -97,19 +135,26 @@ class Certificate:
         lines = [f"Release {self.number}, made by Shoal {self.version} with {self.method}"]
         if not self.private:
             lines.append("NOT PRIVATE: the draws came from a seed; this release is a test")
-        for title, entries in self._sections():
+        for title, entries in self.sections():
             if entries:
                 lines += ["", title, *map(_wrapped, entries)]
         return "\n".join(lines)
 
-    def _sections(self) -> Iterator[tuple[str, list[str]]]:
+    def _repr_html_(self) -> str:
+        """The certificate as notebooks show it."""
+        from shoal.releases.cards import card_of_certificate
+
+        return card_of_certificate(self).html()
+
+    def sections(self) -> Iterator[tuple[str, list[str]]]:
         """The titles of the certificate for people, and the entries under each."""
         yield "Promise", [self.statement]
+        yield looking.TITLE, looking.in_sentences(self.chosen_after_looking)
         yield "Not protected", [f"- {line}" for line in self.unprotected]
         yield "Levels", self._levels()
         yield "Parameters", list(_given(self.parameters))
         derived = [
-            f"{name.replace('_', ' ')} = {_in_words(value)}"
+            f"{name.replace('_', ' ')} = {in_words(value)}"
             for name, value in self._derived().items()
             if self.parameters.get(name) != value
         ]
@@ -131,7 +176,7 @@ class Certificate:
 
     def _levels(self) -> list[str]:
         """The levels of columns, and the order in which regions were refined, for people."""
-        levels = [_in_words(self.levels)] if self.levels else []
+        levels = [in_words(self.levels)] if self.levels else []
         if self.refined is not None:
             steps = [f"{name} {level}" for name, level in self.refined.steps]
             levels.append(f"by region, refined in this order: {', '.join(steps) or 'none'}")
@@ -139,10 +184,12 @@ class Certificate:
 
     def _derived(self) -> dict[str, Any]:
         """What was derived, without the steps of a tree, which are shown as levels."""
-        derived = dict(self.derived)
+        derived = dict(sorted(self.derived.items()))
         if self.refined is not None:
             tree = derived.pop("tree")
-            derived |= {f"{name} of the tree": tree[name] for name in tree if name != "steps"}
+            derived |= {
+                f"{name} of the tree": tree[name] for name in sorted(tree) if name != "steps"
+            }
         return derived
 
     def _files(self) -> list[Mapping[str, Any]]:
@@ -182,6 +229,40 @@ def certify(
         whole=whole,
         private=chance.private,
     )
+
+
+def _is_formed(content: Mapping[str, Any]) -> bool:
+    """Whether the parts of a document are of the types that a certificate has; anybody wrote it."""
+    texts = ("statement", "method", "number", "version")
+    mappings = ("promise", "parameters", "levels", "derived")
+    return (
+        all(isinstance(content[name], str) for name in texts)
+        and all(isinstance(content[name], dict) for name in mappings)
+        and all(isinstance(content[name], bool) for name in ("whole", "private"))
+        and isinstance(content["recipe"], str | None)
+        and isinstance(content["file"], dict | None)
+        and isinstance(content["promise"].get("promise"), str)
+        # True is a whole number to Python, and not to JSON.
+        and all(type(level) is int for level in content["levels"].values())
+        and _is_list(content["unprotected"], lambda line: isinstance(line, str))
+        and _is_list(content["columns"], _is_column)
+        and _is_list(content.get("chosen_after_looking", []), _is_choice)
+    )
+
+
+def _is_list(given: object, of: Callable[[object], bool]) -> bool:
+    return isinstance(given, list) and all(map(of, given))
+
+
+def _is_column(given: object) -> bool:
+    match given:
+        case {"name": str(), "role": str(), "type": str(), **others}:
+            return isinstance(others.get("table"), str | None)
+    return False
+
+
+def _is_choice(given: object) -> bool:
+    return isinstance(given, dict) and all(isinstance(text, str) for text in given.values())
 
 
 def _column(table: Table, name: str) -> dict[str, Any]:
@@ -231,7 +312,7 @@ def _given(parameters: Mapping[str, Any]) -> Iterator[str]:
     """The parameters, one per entry, and those that have no value together in the last one."""
     empty = []
     for name, value in parameters.items():
-        words = _in_words(value)
+        words = in_words(value)
         if words == _NONE:
             empty.append(name)
         else:
@@ -240,17 +321,17 @@ def _given(parameters: Mapping[str, Any]) -> Iterator[str]:
         yield f"not given: {', '.join(empty)}"
 
 
-def _in_words(value: object) -> str:
+def in_words(value: object) -> str:
     """A parameter of a certificate for people.
 
     Models have their short names, and fractions are decimals where possible.
 
     >>> diverse = {"is": "t-closeness", "column": "ill", "t": "1/5", "hierarchy": None}
-    >>> _in_words([{"is": "k-anonymity", "k": 5}, diverse])
+    >>> in_words([{"is": "k-anonymity", "k": 5}, diverse])
     '5-anonymity, 0.2-closeness of ill'
-    >>> _in_words({"age": 1, "sex": 0}), _in_words("1/20"), _in_words({}), _in_words(True)
+    >>> in_words({"age": 1, "sex": 0}), in_words("1/20"), in_words({}), in_words(True)
     ('age 1, sex 0', '0.05', 'none', 'yes')
-    >>> _in_words("1/18446744073709551616")
+    >>> in_words("1/18446744073709551616")
     '5.42101e-20, exactly 1/18446744073709551616'
     """
     match value:
@@ -267,13 +348,13 @@ def _in_words(value: object) -> str:
         case {"is": name, **given}:
             return _thing(str(name), {str(key): inner for key, inner in given.items()})
         case Mapping():
-            return ", ".join(f"{key} {_in_words(inner)}" for key, inner in value.items())
+            return ", ".join(f"{key} {in_words(inner)}" for key, inner in value.items())
     return str(value)
 
 
 def _item(value: object) -> str:
     """An item of a list in words; a list within a list keeps its brackets."""
-    words = _in_words(value)
+    words = in_words(value)
     return f"[{words}]" if isinstance(value, list | tuple) else words
 
 
@@ -281,12 +362,12 @@ def _thing(name: str, given: Mapping[str, Any]) -> str:
     """A model by its short name, anything else by its name and parts."""
     if name == DeltaPresence.name and given.keys() >= {"lowest", "highest"}:
         # Its population stays with the owner, so that the model cannot be made again.
-        return f"({_in_words(given['lowest'])}, {_in_words(given['highest'])})-presence"
+        return f"({in_words(given['lowest'])}, {in_words(given['highest'])})-presence"
     try:
         parameters = {key: value for key, value in given.items() if key != "hierarchy"}
         return str(MODELS[name](**parameters))
     except (KeyError, TypeError, ParameterError):
-        parts = [f"{key} = {_in_words(value)}" for key, value in given.items()]
+        parts = [f"{key} = {in_words(value)}" for key, value in given.items()]
         return f"{name} ({', '.join(parts)})" if parts else name
 
 

@@ -3,7 +3,9 @@
 Uses `certificate` and files; methods make releases, and every door writes and reads them.
 """
 
+import errno
 import hashlib
+import logging
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,29 +14,48 @@ from pathlib import Path
 from typing import Any, cast
 
 from shoal.arguments import typed
+from shoal.data import free_memory
 from shoal.data.disk import placing, reading, refuse_inputs_in
+from shoal.data.formats import is_csv
 from shoal.data.frames import RowsWithCounts
 from shoal.errors import FileError, ParameterError, ShoalError
-from shoal.releases.certificate import Certificate
+from shoal.releases.certificate import DOCUMENT, Certificate
 from shoal.releases.facts import Entered, Facts
+from shoal.zones import OWNER_ONLY
 
 __all__ = [
     "CERTIFICATE",
+    "METADATA",
     "Release",
+    "certificate_at",
     "certificate_in",
     "certificate_of",
     "earlier_files",
+    "released_files",
     "require_place",
     "require_rows_per_file",
+    "tables_of",
 ]
+
+_LOG = logging.getLogger(__name__)
 
 CERTIFICATE = "certificate.json"
 """The file beside a released table."""
+
+METADATA = {
+    "datapackage": "datapackage.json",
+    "csvw": "csv-metadata.json",
+    "healthdcat": "healthdcat.jsonld",
+}
+"""Descriptions that may lie beside a release, by their standards; they go when it is replaced."""
 
 _READS = 5
 """How often a folder is read that is replaced meanwhile: each time, a writer has to come
 between.
 """
+
+_MEMORY_PER_BYTE = 40
+"""Bytes that one of JSON takes at most, as Python objects."""
 
 
 class _ReleasedTable:
@@ -96,7 +117,15 @@ class Release:
         tables = [self.rows, *self.further.values()]
         shapes = [f"{table.shape[0]:,} rows × {table.shape[1]} columns" for table in tables]
         made = f"{self.certificate.number} by {self.certificate.method}"
-        return f"<shoal.Release {made}: {' and '.join(shapes)}>"
+        # A seed promises nothing, so the release stays with its owner.
+        mark = "" if self.certificate.private else OWNER_ONLY
+        return f"<{mark}shoal.Release {made}: {' and '.join(shapes)}>"
+
+    def _repr_html_(self) -> str:
+        """The first rows and the promise as notebooks show them."""
+        from shoal.releases.cards import card_of_release
+
+        return card_of_release(self).html()
 
     @classmethod
     def read(cls, directory: str | os.PathLike[str]) -> "Release":
@@ -160,6 +189,7 @@ class Release:
                 f"cannot write {folder}: {error.strerror}",
                 "give a new folder, in one you may write to",
             ) from None
+        _LOG.info("wrote release %s into %s", self.certificate.number, folder)
         return folder / str(written[0]["name"])
 
 
@@ -224,9 +254,18 @@ def _no_release(folder: Path) -> FileError:
 def _content(folder: Path) -> bytes:
     """The certificate of a release as it is written."""
     try:
-        return (folder / CERTIFICATE).read_bytes()
+        return _bytes_of(folder / CERTIFICATE)
     except OSError:
         raise _no_release(folder) from None
+
+
+def _bytes_of(path: Path) -> bytes:
+    """What a file holds that anybody may have put there: a device or a pipe might never end."""
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "not a plain file")
+    content = path.stat().st_size
+    free_memory.require(content * _MEMORY_PER_BYTE, f"reading {path}", "use a larger machine")
+    return path.read_bytes()
 
 
 def _frames(folder: Path, certificate: Certificate) -> dict[str, Any]:
@@ -241,23 +280,31 @@ def _frames(folder: Path, certificate: Certificate) -> dict[str, Any]:
 def _frame(folder: Path, file: Mapping[str, Any]) -> Any:
     """One table of a release, as the certificate has its file, or the files of its parts."""
     from shoal.data.spreadsheets import restored
-    from shoal.data.table_files import TableFiles
+    from shoal.data.table_files import TableFiles, added_parts
 
-    paths = [folder / name for name in _file_names(file)]
+    called, names = Path(file["name"]).name, _file_names(file)
+    paths = [folder / name for name in names]
     reading(*paths, folder / CERTIFICATE)
-    if not all(path.is_file() for path in paths):
+    missing = [path.name for path in paths if not path.is_file()]
+    if len(missing) == len(paths):
         raise _no_release(folder)
+    if missing:
+        raise FileError(f"{folder} lacks parts of its table, such as {missing[0]!r}")
     files = TableFiles.of(paths)
-    if files.digests != _digests(file):
+    difference = files.difference(_digests(file))
+    if difference is not None:
         raise FileError(
-            f"{folder / Path(file['name']).name} is not the table that its certificate was written "
-            "for: their digests differ"
+            f"{folder / called} is not the table that its certificate was written for: {difference}"
         )
-    rows = files.rows(file["format"])
-    if file["format"] == "csv" and file.get("neutralised") is True:
-        rows = RowsWithCounts(restored(rows.frame), rows.count)
-    # Where no row is repeated, it is a dataframe like others.
-    return rows if (rows.count > 1).any() else rows.frame
+    more = added_parts(folder, called, names) if called not in names else None
+    if more is not None:
+        raise FileError(f"{folder}: {more}", "remove what is not part of the release")
+    rows = files.table(file["format"])
+    if not is_csv(file["format"]) or file.get("neutralised") is not True:
+        return rows
+    if isinstance(rows, RowsWithCounts):
+        return RowsWithCounts(restored(rows.frame), rows.count)
+    return restored(rows)
 
 
 def _file_names(file: Mapping[str, Any]) -> list[str]:
@@ -268,6 +315,13 @@ def _file_names(file: Mapping[str, Any]) -> list[str]:
     if isinstance(file["sha256"], str):
         return [name]
     return part_names(name, len(file["sha256"]))
+
+
+def tables_of(certificate: Certificate) -> list[tuple[list[str], list[str]]]:
+    """The names and digests of the files of each table of a release that was written."""
+    file = certificate.file or {}
+    tables = [file, *file.get("further", {}).values()]
+    return [(_file_names(table), _digests(table)) for table in tables]
 
 
 def _digests(file: Mapping[str, Any]) -> list[str]:
@@ -326,6 +380,8 @@ def earlier_files(folder: Path) -> list[Path]:
                 "give a new or empty folder",
             )
     names = _names_in(folder)
+    if names:
+        names |= set(METADATA.values())
     for path in files:
         if path.name not in names:
             raise FileError(
@@ -333,6 +389,15 @@ def earlier_files(folder: Path) -> list[Path]:
                 "give a new or empty folder",
             )
     return files
+
+
+def released_files(folder: Path) -> list[Path]:
+    """The files of the release in a folder as its certificate names them, with the certificate.
+
+    Nothing else that may lie there, and none that is missing.
+    """
+    paths = [folder / name for name in sorted(_names_in(folder))]
+    return [path for path in paths if path.is_file() and not path.is_symlink()]
 
 
 def _names_in(folder: Path) -> set[str]:
@@ -359,7 +424,7 @@ def _current(folder: Path) -> bool:
 def certificate_in(folder: Path) -> Certificate | None:
     """The certificate in a folder, if there is one that can be read."""
     try:
-        return Certificate.from_json((folder / CERTIFICATE).read_bytes().decode("utf-8"))
+        return Certificate.from_json(_bytes_of(folder / CERTIFICATE).decode("utf-8"))
     except (OSError, UnicodeDecodeError, ShoalError):
         return None
 
@@ -371,3 +436,29 @@ def certificate_of(path: str | os.PathLike[str]) -> Certificate | None:
     if certificate is None or not isinstance(certificate.file, Mapping):
         return None
     return certificate if certificate.file.get("name") == target.name else None
+
+
+def certificate_at(place: str | os.PathLike[str]) -> tuple[Certificate, str]:
+    """The certificate in the directory of a release, or in its own file, and how it is written.
+
+    FileError if there is none, or if it was changed.
+    """
+    path = Path(place)
+    if path.is_dir():
+        path /= CERTIFICATE
+    try:
+        text = _bytes_of(path).decode("utf-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a text"
+        raise FileError(
+            f"cannot read {path}: {reason}", "give the directory of a release"
+        ) from None
+    try:
+        certificate = Certificate.from_json(text)
+        # Anybody may have written it: it is looked at here, where that can be said.
+        str(certificate), [(one["name"], one["role"], one["type"]) for one in certificate.columns]
+    except ShoalError as error:
+        raise error.at(str(path)) from None
+    except (TypeError, KeyError, AttributeError, ValueError):
+        raise DOCUMENT.invalid.at(str(path)) from None
+    return certificate, text

@@ -53,8 +53,12 @@ def sealed(content: Mapping[str, Any], document: DocumentKind) -> str:
     return canonical({**versioned, _SEAL: seal_of(versioned)})
 
 
-def unsealed(text: str, document: DocumentKind, keys: Collection[str]) -> dict[str, Any]:
+def unsealed(
+    text: str, document: DocumentKind, keys: Collection[str], optional: Collection[str] = ()
+) -> dict[str, Any]:
     """The content of a text that `sealed` wrote, with these keys; FileError for any other text.
+
+    optional: keys that it may have besides
 
     >>> note = DocumentKind("note", 1, "note", "ask for one")
     >>> unsealed(sealed({"text": "hello"}, note), note, ["text"])
@@ -83,7 +87,7 @@ wrote it
             f"the {document.called} was changed after it was written",
             "get it again from whoever wrote it",
         )
-    if content.keys() != set(keys):
+    if content.keys() - set(optional) != set(keys):
         raise document.invalid
     return content
 

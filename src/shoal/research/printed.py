@@ -1,6 +1,6 @@
 """Auditors as Zhang's chapter 3 prints them, which do not keep what they promise.
 
-Uses `audit`; tests use it, and docs/auditing.md shows how they fail.
+Uses `audit`; tests use it, and docs/how-to/auditing.md shows how they fail.
 """
 
 from dataclasses import dataclass

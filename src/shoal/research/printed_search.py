@@ -1,9 +1,10 @@
 """SafePub's scores and search as Bild, Kuhn and Prasser print them, to be compared with.
 
 Line 10 of their Figure 7 keeps the best pivot by its true score, which no budget pays for, and the
-sample that is searched is the one that is released: docs/why-not-the-papers-search.md. Scores jump
-where a group reaches k. Uses the candidates and parameters of `methods.safepub`; experiments and
-tests use it. Nothing here can be released.
+sample that is searched is the one that is released:
+docs/explanation/why-not-the-papers-search.md. Scores jump where a group reaches k.
+Uses the candidates and parameters of `methods.safepub`; experiments and tests use it.
+Nothing here can be released.
 """
 
 import warnings
@@ -20,7 +21,7 @@ from shoal.errors import ParameterError
 from shoal.lattice import Node
 from shoal.lattice.rollup import Cells, Floats, Rollup
 from shoal.methods.safepub import SafePub
-from shoal.methods.searching.scores import Candidates
+from shoal.methods.searching.scores import Candidates, score_of
 from shoal.methods.searching.search import drawn
 
 __all__ = ["HardScores", "PrintedWalk", "printed_sensitivity", "printed_walk", "study_printed"]
@@ -192,5 +193,6 @@ def study_printed(
     sample = drawn(table.count(table.schema.released), plan.parameters.beta, draws)
     epsilon = plan.searching.bounds()[0]
     k = plan.parameters.k
-    walk = printed_walk(plan.candidates, method.score, sample, k, epsilon, steps, draws)
+    score = score_of(method.score).name
+    walk = printed_walk(plan.candidates, score, sample, k, epsilon, steps, draws)
     return walk, sample

@@ -19,9 +19,9 @@ from anyio import to_thread
 from fastapi import HTTPException
 
 from shoal.audit import Audit
-from shoal.audit.book import digest
 from shoal.audit.store import Key
 from shoal.errors import Stopped
+from shoal.log.keys import digest
 from shoal.service.asgi import Message, Receive, disconnected
 from shoal.service.bodies import QueryReply, QueryRequest
 from shoal.service.limits import ServiceLimits

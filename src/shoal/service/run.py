@@ -7,9 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.audit import Audit
 from shoal.errors import FileError, ParameterError
-from shoal.service.app import application
 from shoal.service.limits import ServiceLimits
 from shoal.service.log import ServerLines, write
 
@@ -17,7 +15,9 @@ if TYPE_CHECKING:
     import uvicorn
     from fastapi import FastAPI
 
-__all__ = ["allow_files", "serve", "server"]
+    from shoal.audit import Audit
+
+__all__ = ["allow_files", "listening_on", "quiet_server", "serve", "server", "tls_of"]
 
 _BACKLOG = 2048
 """Connections that the system keeps until they are accepted."""
@@ -30,7 +30,7 @@ _GRACE = 30
 
 
 def serve(
-    audit: Audit,
+    audit: "Audit",
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
@@ -43,20 +43,27 @@ def serve(
 
     `ready` is called with the port once it is open: for port 0, the system chooses a free one.
     """
+    from shoal.service.app import application
+
     limits = limits or ServiceLimits()
-    tls = _tls(certificate, key)
+    tls = tls_of(certificate, key)
+    quiet_server()
+    allow_files(limits.connections + _OTHER_FILES)
+    running = server(application(audit, limits), limits, tls)
+    with listening_on(host, port) as listening:
+        port = listening.getsockname()[1]
+        ready(port)
+        write({"event": "started", "host": host, "port": port})
+        running.run(sockets=[listening])
+
+
+def quiet_server() -> None:
+    """Let the server write only fixed texts, into our log."""
     for name in ("uvicorn.error", "asyncio"):
         logger = logging.getLogger(name)
         logger.handlers = [ServerLines()]
         logger.propagate = False
         logger.setLevel(logging.WARNING)
-    allow_files(limits.connections + _OTHER_FILES)
-    running = server(application(audit, limits), limits, tls)
-    with _listening(host, port) as listening:
-        port = listening.getsockname()[1]
-        ready(port)
-        write({"event": "started", "host": host, "port": port})
-        running.run(sockets=[listening])
 
 
 def server(
@@ -83,7 +90,8 @@ def server(
     return uvicorn.Server(config)
 
 
-def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+def tls_of(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    """TLS with a certificate and its key; None without them."""
     if (certificate is None) != (key is None):
         raise ParameterError("TLS needs a certificate and its key", "give both, or neither")
     if certificate is None or key is None:
@@ -102,7 +110,8 @@ def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
     return context
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def listening_on(host: str, port: int) -> socket.socket:
+    """A socket that is open; ParameterError if it cannot be."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)

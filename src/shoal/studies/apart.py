@@ -1,27 +1,28 @@
 """Judging releases that keep sensitive values apart, in buckets: their sizes and query errors.
 
-Uses `measure` and `charts`; `judging` uses it, and the command line shows what it gives.
+Uses `measure` and `look`; `judging` uses it, and the command line shows what it gives.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
 
 import numpy as np
 
 from shoal.data.tables import Table
+from shoal.exact.numbers import percent
+from shoal.look.charts import ChartAxis, bars, histogram
+from shoal.look.pictures import Picture, Pictured
+from shoal.look.zoned import Zone
 from shoal.measure.bucket_errors import BucketErrors, BucketQueries, bucket_errors
 from shoal.measure.buckets import BucketReading
 from shoal.releases.release import Release
 from shoal.zones import owner_only
 
-if TYPE_CHECKING:
-    from altair import VConcatChart
-
 __all__ = ["ESTIMATES", "BucketFigures", "bucket_figures"]
 
 ESTIMATES = {
-    "paper": "paper's estimate",
+    "paper": "the paper's estimate",
     "unbiased": "least squares",
     "single": "one single bucket",
 }
@@ -30,7 +31,7 @@ ESTIMATES = {
 
 @owner_only
 @dataclass(frozen=True)
-class BucketFigures:
+class BucketFigures(Pictured):
     """How large buckets are, what that loses, and how far count queries are off.
 
     `sizes` has the number of buckets of every size, by people. `loss` is Σ (size − 1)².
@@ -44,35 +45,41 @@ class BucketFigures:
     mean_squared_error: float
     queries: BucketErrors | None
 
-    def chart(self) -> "VConcatChart":
+    def pictures(self) -> tuple[Picture, ...]:
         """The sizes of buckets, and the errors of queries where any were asked."""
-        from shoal.studies import charts
+        most = max(self.sizes, default=0)
+        bins = [(f"{size:,}", {"": float(size * n)}) for size, n in self.sizes.items()]
+        rows = [[f"{size:,}", f"{n:,}", f"{size * n:,}"] for size, n in self.sizes.items()]
+        sizes = Picture(
+            title=f"The {self.buckets:,} buckets of {self.column} have at most {most:,} people",
+            sentence=(
+                "How many people are in buckets of each size. The values of a bucket are known, "
+                "and not who of its people has which."
+            ),
+            head=["people of a bucket", "buckets", "people in them"],
+            rows=rows,
+            draw=partial(histogram, bins, "people of the bucket", ChartAxis("people in them")),
+            zone=Zone.OWNER,
+        )
+        return (sizes,) if self.queries is None else (sizes, self._errors(self.queries))
 
-        alt = charts.library()
-        sizes: list[dict[str, Any]] = [
-            {"size": size, "people": size * number} for size, number in self.sizes.items()
-        ]
-        drawn = [
-            alt.Chart(alt.Data(values=sizes))
-            .mark_bar()
-            .encode(
-                alt.X("size:O", title="size of the bucket"), alt.Y("people:Q", title="people in it")
-            )
-        ]
-        if self.queries is not None:
-            errors = [
-                {"estimate": text, "error": getattr(self.queries, name).mean}
-                for name, text in ESTIMATES.items()
-            ]
-            drawn.append(
-                alt.Chart(alt.Data(values=errors))
-                .mark_bar()
-                .encode(
-                    alt.X("error:Q", title="mean relative error", axis=alt.Axis(format="%")),
-                    alt.Y("estimate:N", title="", sort=None),
-                )
-            )
-        return charts.stacked("A release of buckets", drawn)
+    def _errors(self, queries: BucketErrors) -> Picture:
+        errors = {text: getattr(queries, name) for name, text in ESTIMATES.items()}
+        means = [(text, {"": error.mean}) for text, error in errors.items()]
+        best = min(errors, key=lambda text: errors[text].mean)
+        return Picture(
+            title=f"Count queries are off by {percent(errors[best].mean)} on average, by {best}",
+            sentence=(
+                f"The mean relative error of {queries.count:,} count queries by each estimate; one "
+                "single bucket is what one would answer without knowing what goes with what."
+            ),
+            head=["estimate", "mean", "median"],
+            rows=[
+                [text, percent(error.mean), percent(error.median)] for text, error in errors.items()
+            ],
+            draw=partial(bars, means, ChartAxis("mean relative error", shares=True)),
+            zone=Zone.OWNER,
+        )
 
 
 def bucket_figures(table: Table, release: Release, queries: int, seed: int) -> BucketFigures:

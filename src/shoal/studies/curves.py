@@ -8,16 +8,18 @@ command line shows them.
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from shoal.exact.numbers import Exact, fraction
-from shoal.studies import charts
-from shoal.studies.charts import Charted
+from shoal.exact.numbers import Exact, fraction, percent
+from shoal.look.charts import ChartAxis, Mark, lines, number
+from shoal.look.pictures import Picture
+from shoal.look.zoned import Zone
+from shoal.studies.saving import Saved
 from shoal.zones import NOTICE, owner_only
 
 if TYPE_CHECKING:
     import polars as pl
-    from altair import LayerChart
 
 __all__ = [
     "Against",
@@ -35,7 +37,8 @@ __all__ = [
 _ROUNDING = 1e-12
 """Means of risks are sums of floats: what is above half by less than this share of it is half."""
 
-_SIZE = {"width": charts.WIDTH, "height": charts.HEIGHT}
+_RISK = ChartAxis("risk, on a scale that multiplies", log=True)
+"""Risks are chances times what is at stake, and so may be above 1."""
 
 
 def half_of(risk: float) -> float:
@@ -43,7 +46,7 @@ def half_of(risk: float) -> float:
     return risk / 2 * (1 + _ROUNDING)
 
 
-class Study(Charted):
+class Study(Saved):
     """A result as plain values and as a chart."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,25 +88,43 @@ class Curve(Study):
         """One row per point."""
         return frame_of(self.points)
 
-    def chart(self) -> "LayerChart":
+    def pictures(self) -> tuple[Picture, ...]:
         """The mean and the highest risk over the floor, and where the mean is halved."""
-        alt = charts.library()
-        rows = []
-        for point in self.points:
-            floor = float(point.floor)
-            rows.append({"floor": floor, "risk": point.risk, "of": "mean"})
-            rows.append({"floor": floor, "risk": point.highest, "of": "highest"})
-        line = alt.Chart(alt.Data(values=rows)).mark_line(point=True)
-        layers = [
-            line.encode(
-                charts.utility_axis("floor", "share of utility that everybody keeps, at least"),
-                charts.risk_axis(rows),
-                alt.Color("of:N", title="risk", sort=["highest", "mean"]),
-            )
-        ]
+        title = "No share of utility that everybody keeps halves the mean risk"
+        marks = []
         if self.half is not None:
-            layers += charts.rule("half the mean risk", self.half.floor)
-        return charts.layered("Risk against utility", layers, **_SIZE)
+            title = (
+                "The mean risk is halved where everybody keeps "
+                f"{percent(float(self.half.floor))} of the utility"
+            )
+            marks.append(Mark(float(self.half.floor), "half the mean risk:"))
+        points = [("highest", float(point.floor), point.highest) for point in self.points]
+        points += [("mean", float(point.floor), point.risk) for point in self.points]
+        rows = [
+            [percent(float(point.floor)), number(point.risk), number(point.highest)]
+            for point in self.points
+        ]
+        return (
+            Picture(
+                title=title,
+                sentence=(
+                    "The mean and the highest risk of the records, by the share of utility that "
+                    "everybody keeps at least."
+                ),
+                head=["utility kept, at least", "mean risk", "highest risk"],
+                rows=rows,
+                draw=partial(
+                    lines,
+                    points,
+                    ChartAxis(
+                        "share of utility that everybody keeps, at least", shares=True, ends=(0, 1)
+                    ),
+                    _RISK,
+                    marks=marks,
+                ),
+                zone=Zone.OWNER,
+            ),
+        )
 
 
 @owner_only
@@ -164,23 +185,39 @@ class Staircase(Study):
             rows.append({**_drawn(step), **levels})
         return pl.DataFrame(rows)
 
-    def chart(self) -> "LayerChart":
+    def pictures(self) -> tuple[Picture, ...]:
         """The lowest risk over the utility kept, and where it is halved."""
-        alt = charts.library()
-        rows = [_drawn(step) for step in self.steps]
-        chart = alt.Chart(alt.Data(values=rows))
-        line = chart.mark_line(point=True, interpolate="step-before")
-        layers = [
-            line.encode(
-                charts.utility_axis("utility", "share of utility kept"),
-                charts.risk_axis(rows),
-                tooltip=["utility:Q", "risk:Q", "people:Q"],
-            )
-        ]
-        layers += charts.rule("kept for this person", self.floor, line=1)
+        title = "No way to show this record halves its risk"
+        marks = [Mark(float(self.floor), "kept for this person:")]
         if self.half is not None:
-            layers += charts.rule("half the risk", self.half.utility)
-        return charts.layered("Risk against utility for one person", layers, **_SIZE)
+            kept = float(self.half.utility)
+            title = f"Half the risk leaves this person {percent(kept)} of the utility"
+            marks.append(Mark(kept, "half the risk:"))
+        points = [("", float(step.utility), step.risk) for step in self.steps]
+        rows = [
+            [percent(float(step.utility)), number(step.risk), f"{step.people:,}"]
+            for step in self.steps
+        ]
+        return (
+            Picture(
+                title=title,
+                sentence=(
+                    "The lowest risk of this record at each share of utility. Each step is a way "
+                    "to show it that no other beats."
+                ),
+                head=["utility kept", "risk", "people it fits"],
+                rows=rows,
+                draw=partial(
+                    lines,
+                    points,
+                    ChartAxis("share of utility kept", shares=True, ends=(0, 1)),
+                    _RISK,
+                    step=True,
+                    marks=marks,
+                ),
+                zone=Zone.OWNER,
+            ),
+        )
 
 
 @owner_only
@@ -213,25 +250,42 @@ class AnonymityComparison(Study):
         """One row per comparison."""
         return frame_of(self.rows)
 
-    def chart(self) -> "LayerChart":
+    def pictures(self) -> tuple[Picture, ...]:
         """The mean risks over the mean utility, with the k of every k-anonymous table."""
-        alt = charts.library()
-        rows = self._marks()
-        title = "mean share of utility that k-anonymous tables keep"
-        base = alt.Chart(alt.Data(values=rows)).encode(
-            charts.utility_axis("utility", title, whole=False),
-            charts.risk_axis(rows),
-            alt.Color("of:N", title="mean risk"),
+        lower = sum(row.exact < row.k_anonymous for row in self.rows)
+        marks = self._marks()
+        texts = [
+            (mark["utility"], mark["risk"], f"k = {mark['k']}")
+            for mark in marks
+            if mark["of"].startswith("k-anonymous")
+        ]
+        rows = []
+        for row in self.rows:
+            risks = (row.k_anonymous, row.exact, row.genetic)
+            chosen = "optimal" if row.optimal else "arbitrary"
+            rows.append([f"{row.k}, {chosen}", percent(float(row.utility)), *map(number, risks)])
+        return (
+            Picture(
+                title=(
+                    f"In {lower} of {len(self.rows)} comparisons, personal generalisation has a "
+                    "lower risk than k-anonymity"
+                ),
+                sentence=(
+                    "The mean risk of k-anonymous tables, and that of personal generalisation "
+                    "with the same mean utility."
+                ),
+                head=["k", "utility", "k-anonymous", "personal, exact", "personal, genetic"],
+                rows=rows,
+                draw=partial(
+                    lines,
+                    [(mark["of"], mark["utility"], mark["risk"]) for mark in marks],
+                    ChartAxis("mean share of utility that k-anonymous tables keep", shares=True),
+                    _RISK,
+                    texts=texts,
+                ),
+                zone=Zone.OWNER,
+            ),
         )
-        # The line of the exact solver shows through that of the genetic one.
-        genetic = "datum.of == 'personal, genetic'"
-        dashed = alt.condition(genetic, alt.value([6, 4]), alt.value([1, 0]))
-        tooltip = ["of:N", "k:N", "utility:Q", "risk:Q"]
-        lines = base.mark_line(point=True).encode(strokeDash=dashed, tooltip=tooltip)
-        anonymous = "indexof(datum.of, 'k-anonymous') == 0"
-        labels = base.mark_text(dy=-9).encode(text="k:N").transform_filter(anonymous)
-        text = "Personal generalisation beside k-anonymity (numbers are k)"
-        return charts.layered(text, [lines, labels], **_SIZE)
 
     def _marks(self) -> list[dict[str, Any]]:
         """What is drawn; marks at the same place are one, with every k."""

@@ -18,9 +18,12 @@ from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.schema import Role, Schema
 from shoal.data.tables import Table
-from shoal.errors import HierarchyError, ParameterError, ShoalError
+from shoal.errors import HierarchyError, ParameterError, ShoalError, plural
 from shoal.exact.epsilon import Epsilon
-from shoal.exact.numbers import Exact, whole
+from shoal.exact.numbers import Exact, percent, whole
+from shoal.look.charts import ChartAxis, ranges
+from shoal.look.pictures import Picture, Pictured
+from shoal.look.zoned import Zone
 from shoal.measure.explaining import explain_counts
 from shoal.methods.catalogue import entry_of
 from shoal.methods.method import Method
@@ -31,11 +34,12 @@ from shoal.privacy.promises import DifferentialPrivacy
 from shoal.releases.facts import KeptFacts
 from shoal.releases.release import Release
 from shoal.studies.made_up import Law, made_up, resampled
+from shoal.zones import brief
 
 __all__ = ["WAYS", "Between", "Expectation", "Forecast", "forecast"]
 
 CAUTIOUS = Law(steepest=3.5, dependence=0.3)
-"""The law of the lower figures: public tables keep as much or more (docs/epsilon-delta.md)."""
+"""The law of the lower figures: public tables keep as much (docs/reference/benchmarks-kept.md)."""
 
 HOPEFUL = Law(steepest=4.5, dependence=0.92)
 """The law of the higher figures."""
@@ -64,6 +68,7 @@ class Between:
         return (self.low + self.high) / 2
 
 
+@brief
 @dataclass(frozen=True)
 class Expectation:
     """What to expect of one way to release.
@@ -86,8 +91,9 @@ class Expectation:
     error: Between | None
 
 
+@brief
 @dataclass(frozen=True)
-class Forecast:
+class Forecast(Pictured):
     """What to expect of each way to release, best first. A forecast, not a promise.
 
     rows: how many rows of each person are used
@@ -108,12 +114,46 @@ class Forecast:
     refused: Mapping[str, str]
     concern: str | None
 
+    def _repr_html_(self) -> str:
+        """The forecast as notebooks show it."""
+        from shoal.studies.cards import card_of_forecast
+
+        return card_of_forecast(self).html()
+
     def best(self, *, truthful: bool = False) -> Expectation:
         """The way that is expected to keep most, among those with true counts if asked for."""
         for one in self.expectations:
             if one.truthful or not truthful:
                 return one
         raise ParameterError("no way with true counts was forecast", "forecast SafePub too")
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """How much of the information each way is expected to keep."""
+        shown = [(one.way, one.information.low, one.information.high) for one in self.expectations]
+        title = "No way to release such a table is forecast"
+        if self.expectations:
+            best = self.expectations[0]
+            low, high = (percent(end) for end in (best.information.low, best.information.high))
+            title = f"Most is expected to be kept by {best.way}: {low} to {high} of the information"
+        rows = []
+        for one in self.expectations:
+            spans = (one.information, one.kept)
+            rows.append([one.way, *(f"{percent(s.low)} to {percent(s.high)}" for s in spans)])
+        return (
+            Picture(
+                title=title,
+                sentence=(
+                    f"How much of what {plural(self.stated, 'record')} say each way is expected to "
+                    "keep, by releases of made-up tables. It is a forecast, not a promise."
+                ),
+                head=["way to release", "information kept", "records kept"],
+                rows=rows,
+                draw=partial(
+                    ranges, shown, ChartAxis("information kept", shares=True, ends=(0, 1))
+                ),
+                zone=Zone.RELEASED,
+            ),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -1,11 +1,11 @@
 """`judge`: how good a release is, for its owner.
 
-Uses `measure`, `lattice`, `methods` and `releases`; the command line uses it.
+Uses `measure`, `lattice`, `methods`, `releases` and `look`; the command line uses it.
 
 Everything here is a comparison with the input and reveals information about it: no promise covers
 it. A
 judgement is marked as not for release, in every form it takes, and cannot be written beside one.
-What the figures mean: docs/judging.md.
+What the figures mean: docs/how-to/judging.md.
 """
 
 import json
@@ -26,6 +26,7 @@ from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy.cover import covers
 from shoal.data.hierarchy.texts import ANY
 from shoal.data.kinds import Kind
+from shoal.data.runs import in_runs
 from shoal.data.tables import Role, Table
 from shoal.data.tables import table as as_table
 from shoal.errors import (
@@ -38,7 +39,9 @@ from shoal.errors import (
     plural,
 )
 from shoal.lattice import Groups, Lattice
+from shoal.look.pictures import Picture, Pictured
 from shoal.measure.loss import LOSSES, normalised, placed
+from shoal.measure.risk import as_groups
 from shoal.measure.utility import (
     Accuracy,
     Classifier,
@@ -64,7 +67,10 @@ __all__ = [
     "Lost",
     "ValueCount",
     "judge",
+    "losses_by_size",
     "refuse_beside_a_release",
+    "released_levels",
+    "released_rows",
 ]
 
 Ints = npt.NDArray[np.int64]
@@ -121,7 +127,7 @@ class ColumnCounts:
 
 @owner_only
 @dataclass(frozen=True)
-class Judgement:
+class Judgement(Pictured):
     """What the owner should know about a release. It reveals information about the input.
 
     `records` are those of the input, `kept` those of them that are in the release and not
@@ -146,6 +152,18 @@ class Judgement:
     unknown: Mapping[str, str] = field(default_factory=dict)
     buckets: BucketFigures | None = None
     risk: FittingRisk | None = None
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """What is lost, what can still be learnt, and each column before and after, as charts."""
+        from shoal.studies.pictures import of_judgement
+
+        return of_judgement(self)
+
+    def _repr_html_(self) -> str:
+        """The figures as notebooks show them."""
+        from shoal.studies.cards import card_of_judgement
+
+        return card_of_judgement(self).html()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, `not_for_release` first."""
@@ -173,6 +191,7 @@ def judge(
     release: Any,
     *,
     levels: Mapping[str, int] | None = None,
+    columns: Iterable[str] | None = None,
     classes: str | Iterable[str] = (),
     queries: int = 0,
     seed: int = 0,
@@ -184,6 +203,8 @@ def judge(
     release: a `Release`, or a released dataframe (or `Release.rows`)
     levels: of the generalised columns; else those of the certificate, else found by the released
     values
+    columns: those whose loss is measured, to compare releases that generalise different ones; by
+    default, those that the release generalises
     classes: columns to predict from all others by classifiers, which takes seconds and needs
     scikit-learn
     queries: how many count queries are asked
@@ -198,14 +219,18 @@ def judge(
     if isinstance(release, Release) and _keeps_apart(release):
         return _judged_apart(table, release, classes, queries, seed)
     certificate = release.certificate if isinstance(release, Release) else None
-    chosen = _levels(table, certificate, levels)
-    rows, form = _released(release)
+    chosen = released_levels(table, certificate, levels)
+    rows, form = released_rows(release)
     mark = form.mark
     whole = _shown(table, rows, chosen, mark)
-    columns = [_read(table, whole, name, chosen) for name in whole.names if name != mark]
+    # What is measured and was not generalised is at the lowest level.
+    wanted = None if columns is None else dict.fromkeys(columns)
+    own = {*table.quasi, *chosen}
+    known = {**chosen, **{name: (0,) for name in wanted or () if name not in own}}
+    shown_columns = [_read(table, whole, name, known) for name in whole.names if name != mark]
     generalised = [
         column
-        for column in columns
+        for column in shown_columns
         if column.name in chosen or table.roles.get(column.name) is Role.QUASI
     ]
     keep = np.ones(len(rows.count), dtype=np.bool_)
@@ -215,16 +240,18 @@ def judge(
     if not keep.all():
         released = _Released(as_table(rows.only(keep), types=whole.types), mark)
     fixed = {name for name, at in chosen.items() if len(at) == 1}
-    columns = [column.only(keep, column.name in fixed) for column in columns]
-    names = {column.name for column in generalised}
-    generalised = [column for column in columns if column.name in names]
+    shown_columns = [column.only(keep, column.name in fixed) for column in shown_columns]
+    names = {column.name for column in generalised} if wanted is None else set(wanted)
+    measured = [column for column in shown_columns if column.name in names]
+    if lacking := names - {column.name for column in measured}:
+        raise _lacking(sorted(lacking))
     # With noisy counts, rows may be there more often than they were.
     noisy = certificate is not None and "scale" in certificate.derived
     if released.rows > table.rows and not noisy:
         raise _foreign()
     rate = _rate(certificate)
     shown = released.table
-    losses, unknown, risk = _losses(table, released, generalised, noisy, chosen)
+    losses, unknown, risk = _losses(table, released, measured, noisy, known)
     accuracies, unpredicted = _accuracies(table, shown, classes, seed, chosen)
     return Judgement(
         release=certificate.number if certificate else None,
@@ -237,7 +264,7 @@ def judge(
         losses=losses,
         accuracies=accuracies,
         queries=_queries(table, shown, queries, rate, seed, chosen) if queries else None,
-        columns=tuple(_counted(table, shown, column, rate, chosen) for column in columns),
+        columns=tuple(_counted(table, shown, column, rate, chosen) for column in shown_columns),
         unknown=unknown | unpredicted,
         risk=risk,
     )
@@ -264,8 +291,8 @@ _Levels = Mapping[str, Sequence[int]]
 """The levels that values of a column may have."""
 
 
-def _levels(
-    table: Table, certificate: Certificate | None, given: Mapping[str, int] | None
+def released_levels(
+    table: Table, certificate: Certificate | None, given: Mapping[str, int] | None = None
 ) -> _Levels:
     """The levels of the generalised columns, as far as that is known."""
     refined: _Levels = {}
@@ -315,6 +342,13 @@ def _foreign() -> InputError:
     )
 
 
+def _lacking(names: Iterable[str]) -> ColumnError:
+    return ColumnError(
+        f"the release has no column {listed(dict.fromkeys(names))}",
+        "judge it by the roles it was made with",
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class _Released:
     """The released rows that are not suppressed.
@@ -337,8 +371,11 @@ class _Released:
         return self.table.count(grouped, {}).count
 
 
-def _released(release: Any) -> tuple[RowsWithCounts, ReleasedForm]:
-    """The released rows, each as often as its count says, and how they are to be read."""
+def released_rows(release: Any) -> tuple[RowsWithCounts, ReleasedForm]:
+    """The released rows, each as often as its count says, and how they are to be read.
+
+    ParameterError if the rows of the release are not records.
+    """
     if isinstance(release, RowsWithCounts):
         return release, ReleasedForm()
     if not isinstance(release, Release):
@@ -350,7 +387,7 @@ def _released(release: Any) -> tuple[RowsWithCounts, ReleasedForm]:
     form = released_form(certificate)
     if form.counted:
         return with_counts(release.table), form
-    return RowsWithCounts.of(release.rows), form
+    return in_runs(release.rows), form
 
 
 def _shown(table: Table, rows: RowsWithCounts, levels: _Levels, mark: str | None) -> Table:
@@ -365,10 +402,7 @@ def _shown(table: Table, rows: RowsWithCounts, levels: _Levels, mark: str | None
             "judge the release by the table it was made from",
         )
     if lacking := [name for name in (*table.quasi, *levels) if name not in shown.names]:
-        raise ColumnError(
-            f"the release has no column {listed(dict.fromkeys(lacking))}",
-            "judge it by the roles it was made with",
-        )
+        raise _lacking(lacking)
     texts = {*table.quasi, *levels, mark}
     types = {name: Kind.TEXT if name in texts else table.kind(name) for name in shown.names}
     return as_table(rows, types=types)
@@ -505,11 +539,17 @@ def _lattice(table: Table, names: Sequence[str]) -> Lattice:
 def _by_sizes(table: Table, released: Ints) -> dict[str, float]:
     """The raw losses that look at the sizes of released groups alone."""
     sizes = released[released > 0].astype(np.float64)
-    lost = table.rows - int(sizes.sum())
+    lost = max(table.rows - int(sizes.sum()), 0)  # noisy counts may be more than there are
     return {
         "discernibility": float(sizes @ sizes) + lost * table.rows,
         "group_size": table.rows / max(len(sizes) + (lost > 0), 1),
     }
+
+
+def losses_by_size(table: Table, names: Sequence[str], sizes: Ints) -> dict[str, Lost]:
+    """The losses that follow from the sizes of released groups, so that they need no hierarchy."""
+    lattice = as_groups(table.count(names, {}), names).lattice
+    return _scaled(_by_sizes(table, sizes), lattice, not sizes.any())
 
 
 def _scaled(raw: Mapping[str, float], lattice: Lattice, nothing: bool) -> dict[str, Lost]:
@@ -701,7 +741,7 @@ def _judged_apart(
     """
     views = entry_of(release.certificate.method).as_views
     mark = None if views is None else views.mark
-    people = _shown(table, RowsWithCounts.of(release.rows), {}, mark)
+    people = _shown(table, in_runs(release.rows), {}, mark)
     if people.rows > table.rows:
         raise _foreign()
     columns = [_read(table, people, name, {}) for name in people.names if name != mark]

@@ -5,9 +5,10 @@ written beside a release. Uses `measure` and gives values like those of `curves`
 and experiments use it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 from shoal.arguments import typed
@@ -15,19 +16,20 @@ from shoal.chance import Chance
 from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, listed
 from shoal.exact.numbers import Exact, fraction, whole
+from shoal.look.charts import ChartAxis, lines
+from shoal.look.pictures import Picture
+from shoal.look.zoned import Zone
 from shoal.measure.bucket_errors import BucketErrors, BucketQueries, bucket_errors
 from shoal.methods.buckets import Buckets, BucketsFacts
 from shoal.methods.buckets.settings import Solver
 from shoal.methods.catalogue import entries, entry_of
 from shoal.methods.method import Method, Progress, people_of, silent
-from shoal.studies import charts
 from shoal.studies.apart import ESTIMATES
 from shoal.studies.curves import Study
 from shoal.zones import NOTICE, owner_only
 
 if TYPE_CHECKING:
     import polars as pl
-    from altair import VConcatChart
 
 __all__ = [
     "SOLVERS",
@@ -81,43 +83,43 @@ class LimitCurve(Study):
 
         return pl.DataFrame([_row(point) for point in self.points], infer_schema_length=None)
 
-    def chart(self) -> "VConcatChart":  # type: ignore[override]
+    def pictures(self) -> tuple[Picture, ...]:
         """The mean squared error by solver, and the errors of queries where any were asked."""
-        alt = charts.library()
-        rows = [_row(point) for point in self.points if not point.refused]
-        theta = alt.X("theta:Q", title="θ", scale=alt.Scale(type="log", base=2))
-        drawn = [
-            alt.Chart(alt.Data(values=rows))
-            .mark_line(point=True)
-            .encode(
-                theta,
-                alt.Y("mean_squared_error:Q", title="mean squared error"),
-                alt.Color("solver:N", sort=None),
-            )
-        ]
-        errors = list(self._errors())
-        if errors:
-            error = alt.Y("error:Q", title="mean relative error", axis=alt.Axis(format="%"))
-            drawn.append(
-                alt.Chart(alt.Data(values=errors))
-                .mark_line(point=True)
-                .encode(
-                    theta,
-                    error,
-                    alt.Color("solver:N", sort=None),
-                    alt.StrokeDash("estimate:N", sort=None),
-                )
-            )
-        return charts.stacked(f"Buckets of {self.column} against their limits", drawn)
+        found = [point for point in self.points if point.mean_squared_error is not None]
+        errors = [(point, point.mean_squared_error or 0.0) for point in found]
+        error = "mean squared error"
+        pictures = [self._picture(error, errors, ChartAxis(error))]
+        asked = [(point, point.queries) for point in found if point.queries is not None]
+        for name, text in ESTIMATES.items():
+            axis = ChartAxis("mean relative error of count queries", shares=True)
+            means = [(point, getattr(own, name).mean) for point, own in asked]
+            if means:
+                pictures.append(self._picture(f"error of count queries, {text}", means, axis))
+        return tuple(pictures)
 
-    def _errors(self) -> Iterable[dict[str, Any]]:
-        for point in self.points:
-            if point.queries is None:
-                continue
-            for name, text in ESTIMATES.items():
-                error = getattr(point.queries, name).mean
-                values = {"estimate": text, "error": error}
-                yield {"theta": float(point.theta), "solver": point.solver, **values}
+    def _picture(
+        self, what: str, figures: Sequence[tuple[LimitPoint, float]], axis: ChartAxis
+    ) -> Picture:
+        """A figure of every point, a line for each solver."""
+        points = [(point.solver, float(point.theta), figure) for point, figure in figures]
+        ends = ""
+        if figures:
+            first, last = (axis.text(figure) for _, figure in (figures[0], figures[-1]))
+            ends = f": {first} at the strictest, {last} at the loosest limits"
+        return Picture(
+            title=f"{self.column}: {what}{ends}",
+            sentence=(
+                "The limits of values are eased by θ; each line is a way to find the sizes of "
+                "buckets. Less is better."
+            ),
+            head=["θ", "solver", what],
+            rows=[
+                [f"{float(point.theta):g}", point.solver, axis.text(figure)]
+                for point, figure in figures
+            ],
+            draw=partial(lines, points, ChartAxis("θ, by which limits are eased", log=True), axis),
+            zone=Zone.OWNER,
+        )
 
 
 def _row(point: LimitPoint) -> dict[str, Any]:

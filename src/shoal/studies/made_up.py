@@ -1,7 +1,7 @@
 """Made-up tables of a schema, drawn from a law that is public: nobody in them exists.
 
-How the law was chosen: docs/epsilon-delta.md. Uses `data` and `counts`; forecasts use it. Draws
-come from a seeded generator: this is making data, not protecting it.
+How the law was chosen: docs/reference/benchmarks-kept.md. Uses `data` and `counts`; forecasts use
+it. Draws come from a seeded generator: this is making data, not protecting it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -14,7 +14,7 @@ from shoal.views.beliefs import CellBelief
 from shoal.views.candidates import Candidate, free, public, refinements, subsets, truth
 from shoal.views.certifying import JointCertificate, certify, verify
 from shoal.views.checking import Checked, ExposedPerson, check, possible
-from shoal.views.gathering import Gathered, gather, gather_release, load
+from shoal.views.gathering import Gathered, gather, gather_release, gather_releases, load
 from shoal.views.judging import Posterior, posterior, worlds
 from shoal.views.model import OUTSIDE, View, Views
 from shoal.views.planning import Outcome, Outlook, Plan, plan
@@ -46,6 +46,7 @@ __all__ = [
     "free",
     "gather",
     "gather_release",
+    "gather_releases",
     "load",
     "plan",
     "possible",

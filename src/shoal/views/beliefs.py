@@ -16,6 +16,7 @@ from shoal.views.dense import Dense
 from shoal.views.importance import Estimated
 from shoal.views.intervals import clopper_pearson, spread
 from shoal.views.model import Value, Views
+from shoal.zones import owner_only
 
 __all__ = [
     "Bounds",
@@ -34,6 +35,7 @@ Bounds = tuple[Fraction, Fraction]
 """The least and the largest that a probability may be."""
 
 
+@owner_only
 @dataclass(frozen=True)
 class CellBelief:
     """How probable each value is for some people who are in the same views.

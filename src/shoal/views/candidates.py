@@ -17,6 +17,7 @@ from shoal.errors import InputError, ParameterError, plural
 from shoal.exact.numbers import whole
 from shoal.views.model import OUTSIDE, Outside, Value, View, Views, in_order
 from shoal.views.register import Register
+from shoal.zones import brief
 
 __all__ = [
     "PLACES",
@@ -38,6 +39,7 @@ PublicColumns = Mapping[str, Sequence[Key | None]]
 """Public columns: everybody's value in the order of the register, None where it is missing."""
 
 
+@brief
 @dataclass(frozen=True)
 class Candidate:
     """People of whom a view could be shown; its name says by which condition."""

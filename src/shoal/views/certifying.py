@@ -29,6 +29,7 @@ from shoal.views.checking import Checked, check
 from shoal.views.files import ViewSection, ViewsFile
 from shoal.views.gathering import gather
 from shoal.views.register import Register, sensitive_columns
+from shoal.zones import brief
 
 __all__ = ["DOCUMENT", "JointCertificate", "certify", "shown_in", "verify"]
 
@@ -61,6 +62,7 @@ Line = Mapping[str, str]
 """Something that was shown, as a certificate lists it."""
 
 
+@brief
 @dataclass(frozen=True)
 class JointCertificate:
     """That some releases and views together keep γ, and how that was found.

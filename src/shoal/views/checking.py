@@ -22,6 +22,7 @@ import numpy as np
 from shoal.arguments import typed
 from shoal.errors import ParameterError, TooLargeError, listed, plural
 from shoal.exact.numbers import Exact, fraction, whole
+from shoal.look.pictures import Picture, Pictured
 from shoal.views.beliefs import (
     Bounds,
     CellBelief,
@@ -40,6 +41,7 @@ from shoal.views.dense import Dense
 from shoal.views.importance import ENOUGH, estimate
 from shoal.views.model import OUTSIDE, Value, View, Views
 from shoal.views.ordering import guessed
+from shoal.zones import owner_only
 
 __all__ = ["Checked", "ExposedPerson", "How", "check", "count", "possible"]
 
@@ -59,6 +61,7 @@ _NOTES = 3  # components that are too entangled of which each has a note of its 
 _EXPLAINED = 100  # cells of exposed people for which the views that expose them are searched
 
 
+@owner_only
 @dataclass(frozen=True)
 class ExposedPerson:
     """A person and a value that is more probable for them than its limit allows, or may be.
@@ -84,8 +87,9 @@ class ExposedPerson:
         return self.low == self.high
 
 
+@owner_only
 @dataclass(frozen=True, eq=False)
-class Checked:
+class Checked(Pictured):
     """What views reveal together.
 
     how: the least precise method that a component was checked by: "exact" (counted), "enclosed"
@@ -109,6 +113,18 @@ class Checked:
 
     digits: float = 0.0
     """The logarithm of the number of tables, to base 10; infinite if a component has no figure."""
+
+    def _repr_html_(self) -> str:
+        """What was found as notebooks show it; nobody is named."""
+        from shoal.views.cards import card_of_checked
+
+        return card_of_checked(self).html()
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """How sure one can be of people's values, and who is exposed, as charts."""
+        from shoal.views.pictures import of_checked
+
+        return of_checked(self)
 
     @cached_property
     def tables(self) -> int | None:

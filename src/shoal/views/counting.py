@@ -21,7 +21,7 @@ from shoal.errors import TooLargeError
 from shoal.views.cells import Constraints
 from shoal.views.model import contradiction
 from shoal.views.ordering import order
-from shoal.views.steps import Step, steps_of
+from shoal.views.steps import CountingStep, steps_of
 
 __all__ = ["PATIENCE", "STEPS", "Counted"]
 
@@ -65,7 +65,7 @@ class Counted:
     """
 
     constraints: Constraints
-    steps: tuple[Step, ...]
+    steps: tuple[CountingStep, ...]
     layers: tuple[Layer, ...]
     """Before every cell the states, and in how many ways they are reached."""
 
@@ -103,7 +103,7 @@ class Counted:
     def _forwards(
         cls,
         constraints: Constraints,
-        steps: tuple[Step, ...],
+        steps: tuple[CountingStep, ...],
         limit: int,
         *,
         rounded: bool,
@@ -259,7 +259,7 @@ class Counted:
 
 
 def _moved(
-    step: Step,
+    step: CountingStep,
     layer: Layer,
     limit: int,
     taken: int,
@@ -286,7 +286,7 @@ def _moved(
 
 
 def _finished(
-    step: Step,
+    step: CountingStep,
     layer: Layer,
     finish: Mapping[int, Any],
 ) -> tuple[Layer, list[Any]]:

@@ -4,23 +4,25 @@ Uses `files`, `register` and `candidates`; the command line uses it. A ledger co
 as its room lies below this one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
 from shoal.arguments import typed
 from shoal.data.disk import Place
 from shoal.data.tables import Table
-from shoal.errors import ParameterError, ShoalError, toml_spelling
+from shoal.errors import InputError, ParameterError, ShoalError, listed, toml_spelling
 from shoal.exact.numbers import Exact
 from shoal.releases.release import Release
 from shoal.views.candidates import Candidate, public, refinements, truth
 from shoal.views.candidates import free as free_candidates
-from shoal.views.files import ViewsFile, as_toml
+from shoal.views.files import ViewsFile, as_toml, others_of
 from shoal.views.model import Value, View, Views
 from shoal.views.register import Register, sensitive_columns
+from shoal.zones import brief
 
-__all__ = ["Gathered", "Remembers", "gather", "gather_release", "load"]
+__all__ = ["Gathered", "Remembers", "gather", "gather_release", "gather_releases", "load"]
 
 
 @runtime_checkable
@@ -42,6 +44,7 @@ class Remembers(Protocol):
     ) -> Views: ...
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Gathered:
     """Views, the register that they are of, and the sensitive column they are about, if known.
@@ -141,3 +144,50 @@ def gather_release(
     views = ledger.together(release, table, column, person=person, others=others)
     chosen = column or sensitive_columns(release.certificate)[0]
     return Gathered(views, Register.of_rows(table, chosen, person), chosen, by_row=True)
+
+
+@typed
+def gather_releases(
+    releases: Mapping[str, Release],
+    table: Table,
+    column: str,
+    *,
+    known: Sequence[str] | None = None,
+    person: str | None = None,
+    others: Place | None = None,
+    gamma: Exact = Fraction(1, 2),
+) -> Gathered:
+    """The views of several releases of a table, by the names that they are to have.
+
+    InputError where they cannot be counted together, or were not shown of the table as it is.
+
+    column: the sensitive one
+    known: the columns that people are known by; the quasi-identifying ones by default
+    person: the column that names people; otherwise rows are numbered
+    others: a file of what others have shown of the same people
+    """
+    if known is not None:
+        quasi = [name for name in known if name != column]
+        table = table.with_roles(quasi=quasi, sensitive=[column])
+    # Files of what others have shown may name people, and do so by the numbers of their rows.
+    register = Register.of_rows(table, column)
+    names = register.names if person is None else Register.of_rows(table, column, person).names
+    shown: list[View] = []
+    for name, release in releases.items():
+        shown += register.of_release(release, name, column)
+    if others is not None:
+        shown += others_of(others, register, column)
+    untrue = _untrue(shown, truth(register, table, column))
+    if untrue:
+        raise InputError(
+            f"what {listed(untrue)} showed is not true of the table as it is now",
+            "leave it out, or give the table that it was shown of",
+        )
+    views = Views(names, shown, gamma, notes=tuple(register.notes))
+    return Gathered(views, register, column, by_row=True)
+
+
+def _untrue(shown: Sequence[View], values: Sequence[Value]) -> list[str]:
+    """The releases and tables of which a view does not show what people have."""
+    names = [view.name for view in shown if not view.true_of(values)]
+    return list(dict.fromkeys(name.rpartition("/")[0] or name for name in names))

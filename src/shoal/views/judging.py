@@ -16,6 +16,7 @@ from shoal.arguments import typed
 from shoal.errors import ParameterError, TooLargeError
 from shoal.views.cells import require_countable, views_of_people
 from shoal.views.model import OUTSIDE, Value, Views, contradiction
+from shoal.zones import brief
 
 __all__ = ["Posterior", "posterior", "worlds"]
 
@@ -25,6 +26,7 @@ World = tuple[Value, ...]
 Output = TypeVar("Output", bound=Hashable)
 
 
+@brief
 @dataclass(frozen=True)
 class Posterior:
     """What is believed once an output was seen.

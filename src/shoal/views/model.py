@@ -6,6 +6,7 @@ People are numbered by their place in a register, which is public. A view is a s
 together with the bag of the sensitive values they have. What is secret is who of them has which.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -16,6 +17,7 @@ from shoal.arguments import keep, typed
 from shoal.data.kinds import Key
 from shoal.errors import InfeasibleError, InputError, ParameterError, listed, plural
 from shoal.exact.numbers import Exact, fraction
+from shoal.zones import brief, owner_only
 
 __all__ = ["OUTSIDE", "Outside", "Value", "View", "Views", "contradiction", "in_order"]
 
@@ -36,6 +38,7 @@ Value = Key | None | Outside
 """A sensitive value; None is the missing one."""
 
 
+@brief
 @dataclass(frozen=True, init=False)
 class View:
     """Some people of the register, and how often each sensitive value occurs among them.
@@ -86,6 +89,14 @@ class View:
         """How many values it shows."""
         return sum(self.bag.values())
 
+    def true_of(self, values: Sequence[Value]) -> bool:
+        """Whether it shows what its people have, by everybody's value.
+
+        Some people may be left out of joined groups: of these, whether they could have it.
+        """
+        inside = Counter(values[person] for person in self.people)
+        return inside >= Counter(self.bag) if self.parts else inside == self.bag
+
 
 def _counted(name: str, bag: Mapping[Value, int] | Iterable[Value]) -> dict[Value, int]:
     """How often each value occurs in a view, however its bag was given."""
@@ -107,6 +118,7 @@ def _counted(name: str, bag: Mapping[Value, int] | Iterable[Value]) -> dict[Valu
 
 
 @typed
+@owner_only
 @dataclass(frozen=True, init=False)
 class Views:
     """A register, the views shown of its people, and how probable a value may be for anybody.
@@ -163,6 +175,12 @@ class Views:
             raise ParameterError(f"several views have the name {listed(repeated)}")
         for view in self.views:
             self._require_fit(view)
+
+    def _repr_html_(self) -> str:
+        """The views as notebooks show them; nobody is named."""
+        from shoal.views.cards import card_of_views
+
+        return card_of_views(self).html()
 
     def _require_fit(self, view: View) -> None:
         """An error unless a view is about people of the register, with as many values."""

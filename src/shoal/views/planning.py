@@ -34,6 +34,7 @@ from shoal.views.regions import (
     probabilities,
     regions,
 )
+from shoal.zones import brief
 
 __all__ = ["Outcome", "Outlook", "Plan", "best_choice", "plan"]
 
@@ -53,6 +54,7 @@ SLACK = 0.02
 """By which a guessed probability may be above its limit and count as below."""
 
 
+@brief
 @dataclass(frozen=True)
 class Outcome:
     """What a plan's views may show, and what is then believed.
@@ -68,6 +70,7 @@ class Outcome:
     largest: Fraction
 
 
+@brief
 @dataclass(frozen=True)
 class Outlook:
     """What candidates will do for the people of one region.
@@ -93,6 +96,7 @@ class Outlook:
         return max((outcome.largest for outcome in self.outcomes), default=Fraction(0))
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Plan:
     """Which views to show in addition, by what is public alone, and what they will do.

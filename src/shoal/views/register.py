@@ -37,14 +37,16 @@ from shoal.views.released import (
     text_of,
     views_of_groups,
 )
+from shoal.zones import brief
 
-__all__ = ["Register", "sensitive_columns"]
+__all__ = ["Register", "form_of", "sensitive_columns"]
 
 _Bags = dict[tuple[str, tuple[str, ...]], Counter[str | None]]
 """How often each value occurs in every group, by the group's mark and its texts."""
 
 
 @typed
+@brief
 @dataclass(frozen=True, eq=False)
 class Register:
     """What everybody knows: who there is, and their public columns.
@@ -57,8 +59,9 @@ class Register:
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"who": ["Ann", "Bob"], "age": [23, 31]})
     >>> register = Register(shoal.table(frame), person="who")
-    >>> register.view("young", "age < 30", ["flu"])
-    View(name='young', people=frozenset({0}), bag={'flu': 1})
+    >>> view = register.view("young", "age < 30", ["flu"])
+    >>> view.name, view.people, view.bag
+    ('young', frozenset({0}), {'flu': 1})
     """
 
     people: Table
@@ -202,7 +205,7 @@ class Register:
     ) -> list[View]:
         """The views that a release gives: its groups or buckets, with a sensitive column."""
         certificate = release.certificate
-        form = _form(certificate, name)
+        form = form_of(certificate, name)
         sensitive = self._sensitive(certificate, name, column)
         if form.apart is not None:
             return self._of_buckets(release, name, sensitive, form)
@@ -419,7 +422,7 @@ def sensitive_columns(certificate: Certificate) -> list[str]:
     return [str(one["name"]) for one in certificate.columns if one["role"] == "sensitive"]
 
 
-def _form(certificate: Certificate, name: str) -> AsViews:
+def form_of(certificate: Certificate, name: str) -> AsViews:
     """How a release becomes views; InputError if it does not."""
     form = as_views(certificate.method)
     if form is None:

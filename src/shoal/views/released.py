@@ -22,6 +22,7 @@ from shoal.errors import ColumnError, InputError, listed
 from shoal.methods.catalogue import CATALOGUE, entry_of
 from shoal.methods.entry import AsViews
 from shoal.views.model import Value, View
+from shoal.zones import brief
 
 __all__ = [
     "Legend",
@@ -53,6 +54,7 @@ def is_view(method: str, promise: Mapping[str, Any]) -> bool:
 
 
 @typed
+@brief
 @dataclass(frozen=True)
 class Legend:
     """How a released table is to be read.

@@ -11,16 +11,21 @@ reveals something. Against someone who knows, the choice of `planning` is follow
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import comb
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from shoal.arguments import typed
 from shoal.errors import InternalError, ParameterError, TooLargeError, listed, plural
-from shoal.exact.numbers import Exact, fraction, whole
-from shoal.studies import charts
+from shoal.exact.numbers import Exact, fraction, percent, whole
+from shoal.look.charts import ChartAxis, shifts
+from shoal.look.pictures import Picture
+from shoal.look.zoned import Zone
+from shoal.studies.saving import Saved
 from shoal.views.candidates import Candidate, fresh, require_fit
 from shoal.views.checking import Checked, ExposedPerson, check
 from shoal.views.model import Value, View, Views
+from shoal.views.pictures import SHOWN
 from shoal.views.planning import EFFORT as PLAN_EFFORT
 from shoal.views.planning import Outlook, Plan, plan
 from shoal.views.regions import (
@@ -36,7 +41,6 @@ from shoal.views.regions import (
 from shoal.zones import owner_only
 
 if TYPE_CHECKING:
-    import altair
     import polars as pl
 
 __all__ = ["Adversary", "BeforeAfter", "Restored", "Unrestored", "before_and_after", "restore"]
@@ -54,8 +58,6 @@ BEAM = 12
 
 WORK = 2_000
 """Steps of counting that a set may take on average, before no more are tried."""
-
-_LABEL = 360  # pixels of a label in a chart, of which longer ones are cut
 
 
 @owner_only
@@ -87,7 +89,7 @@ class BeforeAfter:
 
 @owner_only
 @dataclass(frozen=True, eq=False)
-class Restored(charts.Charted):
+class Restored(Saved):
     """The views in addition, and how everybody stands before and after. For the owner only."""
 
     before: Checked
@@ -99,6 +101,12 @@ class Restored(charts.Charted):
 
     plan: Plan | None = None
     """What was followed, against someone who knows of restoring."""
+
+    def _repr_html_(self) -> str:
+        """What was found as notebooks show it; nobody is named."""
+        from shoal.views.cards import card_of_restored
+
+        return card_of_restored(self).html()
 
     @property
     def private(self) -> bool | None:
@@ -119,12 +127,9 @@ class Restored(charts.Charted):
         """The rows as a dataframe, with probabilities as numbers."""
         return _frame(self.rows)
 
-    def chart(self) -> "altair.LayerChart":
-        """The rows as a chart: for each a line from before to after, with its limit.
-
-        ParameterError if nobody was exposed.
-        """
-        return _chart(self.rows)
+    def pictures(self) -> tuple[Picture, ...]:
+        """Before and after for everybody who was exposed; nothing if nobody was."""
+        return (_picture(self),) if self.rows else ()
 
 
 @typed
@@ -316,54 +321,36 @@ def _frame(rows: Iterable[BeforeAfter]) -> "pl.DataFrame":
     return pl.DataFrame(cells, schema=kinds, orient="row")
 
 
-def _chart(rows: Sequence[BeforeAfter]) -> "altair.LayerChart":
-    """Rows as a chart; ParameterError if there are none.
-
-    Each has a line from a ring (before) to a dot (after), and a tick at its limit.
-    """
-    if not rows:
-        raise ParameterError("nobody was exposed, so there is nothing to draw")
-    alt = charts.library()
-    lines: list[dict[str, object]] = []
-    marks: list[dict[str, object]] = []
-    for row in rows:
-        who = f"{row.person}: {_text(row.value) or 'missing'}"
-        before, after = float(row.before), float(row.after)
-        lines.append({"who": who, "before": before, "after": after})
-        places = {"before": before, "after": after, "allowed": float(row.limit)}
-        for what, place in places.items():
-            marks.append({"who": who, "at": place, "what": what})
-    names = ["before", "after", "allowed"]
-    across = alt.Scale(domain=[0, 1])
-    down = alt.Y("who:N", title=None, sort=None, axis=alt.Axis(labelLimit=_LABEL))
-
-    def by(kind: Any, ways: list[Any]) -> Any:
-        scale = alt.Scale(domain=names, range=ways)
-        return kind("what:N", title=None, sort=names, scale=scale)
-
-    rules = (
-        alt.Chart(alt.InlineData(lines))
-        .mark_rule(color="#999999")
-        .encode(down, alt.X("before:Q", scale=across), alt.X2("after:Q"))
-    )
-    points = (
-        alt.Chart(alt.InlineData(marks))
-        .mark_point(opacity=1, strokeWidth=2)
-        .encode(
-            down,
-            alt.X("at:Q", title="probability", scale=across),
-            by(alt.Shape, ["circle", "circle", "M0,-1V1"]),
-            by(alt.Size, [200, 45, 160]),
-            by(alt.Stroke, ["#1f77b4", "#d95f02", "black"]),
-            by(alt.Fill, ["transparent", "#d95f02", "transparent"]),
+def _picture(restored: Restored) -> Picture:
+    """For each value a line from before to after, with its limit."""
+    rows = restored.rows
+    shown = rows[:SHOWN]
+    sides = (restored.before, restored.after)
+    was, now = (len({one.person for one in each.exposed}) for each in sides)
+    more = ""
+    if len(rows) > len(shown):
+        more = f" The first {len(shown):,} of {len(rows):,} are shown."
+    named = [
+        (
+            f"{row.person}: {_text(row.value) or 'missing'}",
+            float(row.before),
+            float(row.after),
+            float(row.limit),
         )
+        for row in shown
+    ]
+    return Picture(
+        title=f"{was:,} of {len(restored.before.views.people):,} people are exposed before, "
+        f"{now:,} after",
+        sentence=(
+            "How sure one can be of a value that is or was more probable than allowed, before and "
+            f"after views are added.{more}"
+        ),
+        head=["person: value", "before", "after", "allowed"],
+        rows=[[name, *map(percent, shares)] for name, *shares in named],
+        draw=partial(shifts, named, ChartAxis("probability", shares=True, ends=(0, 1))),
+        zone=Zone.OWNER,
     )
-    # Letters of labels may be wider than they are taken for here.
-    longest = max(len(str(line["who"])) for line in lines)
-    spare = min(longest * 1.5, _LABEL / 4)
-    padding = {"left": 5 + spare, "right": 5, "top": 5, "bottom": 5}
-    title = "How sure one can be of a value, before and after"
-    return charts.layered(title, [rules, points], width=420, padding=padding)
 
 
 def _text(value: Value) -> str | None:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from shoal.views.cells import Constraints, ways
 
-__all__ = ["Option", "Step", "between", "steps_of"]
+__all__ = ["CountingStep", "Option", "between", "steps_of"]
 
 _WRITING = 5  # steps that it takes to find an option
 
@@ -27,7 +27,7 @@ class Option(NamedTuple):
 
     taken: what it takes from the state
     ways: in how many ways it can be done
-    choice: its place in `Step.choices`
+    choice: its place in `CountingStep.choices`
     """
 
     taken: int
@@ -72,7 +72,7 @@ class _Scope(NamedTuple):
     width: _Width
 
 
-class Step(ABC):
+class CountingStep(ABC):
     """One choice: how often a cell has each value, or how often it has one of them."""
 
     def __init__(self, scope: _Scope) -> None:
@@ -116,7 +116,7 @@ class Step(ABC):
         return Option(packed * self.spread, number, self._place[given])
 
 
-class _Whole(Step):
+class _Whole(CountingStep):
     """A cell with all its values.
 
     closing: which of its views it ends
@@ -158,7 +158,7 @@ def _differences(counts: Sequence[int], others: Sequence[int]) -> Iterator[int]:
     return map(sub, counts, others)
 
 
-class _Share(Step):
+class _Share(CountingStep):
     """A cell with one value.
 
     The first of `fields` is how many of its people are left, the others how often the value is.
@@ -227,7 +227,7 @@ def steps_of(
     constraints: Constraints,
     first: Sequence[int],
     last: Sequence[int],
-) -> Iterator[Step]:
+) -> Iterator[CountingStep]:
     """The steps: cells one by one, and then the `last` ones together, value by value."""
     layout = _Layout(constraints)
     yield from layout.wholes(first)
@@ -276,7 +276,7 @@ class _Layout:
                     opening |= often << (self.slot[k] + v) * self.width.bits
         return opening
 
-    def wholes(self, cells: Sequence[int]) -> Iterator[Step]:
+    def wholes(self, cells: Sequence[int]) -> Iterator[CountingStep]:
         """Cells one by one, each with all its values."""
         for c in cells:
             size, views = self.cells[c]
@@ -290,7 +290,7 @@ class _Layout:
             yield _Whole(scope, size, closing, [self.later[k] for k in views])
             self.free += [self.slot[k] for k in views if not self.left[k]]
 
-    def shares(self, cells: Sequence[int]) -> Iterator[Step]:
+    def shares(self, cells: Sequence[int]) -> Iterator[CountingStep]:
         """Cells together, value by value."""
         # The last cell of every view ends it.
         ends = {k: c for c in cells for k in self.cells[c][1]}

@@ -560,7 +560,7 @@ def test_other_types_are_refused_by_the_name_of_the_column(
 def test_the_steps_of_the_guide_lead_to_a_release(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    guide = ROOT / "docs" / "larger-data.md"
+    guide = ROOT / "docs" / "how-to" / "larger-data.md"
     steps: dict[str, str] = {}
     for language, _, body in blocks(guide):
         # Those of Spark come later.

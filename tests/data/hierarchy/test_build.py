@@ -483,3 +483,20 @@ def test_groups_nested_too_deeply_are_refused() -> None:
         tree = {str(depth): tree}
     with pytest.raises(ParameterError, match="more than 500 deep"):
         groups(tree)
+
+
+@pytest.mark.parametrize("alphabet", ["01", ["ab", "x", "123"]])
+@pytest.mark.parametrize("steps", [None, [2]])
+def test_all_texts_of_a_length_are_masked_as_a_list_of_them_is(
+    alphabet: Any, steps: list[int] | None
+) -> None:
+    made = mask(length=3, alphabet=alphabet, steps=steps)
+    listed = mask(made.labels[0], steps=steps)
+    assert made.labels == listed.labels
+    assert [codes.tolist() for codes in made.maps] == [codes.tolist() for codes in listed.maps]
+    assert made.digest == Hierarchy.from_lines(made.lines()).digest
+
+
+def test_a_mask_of_all_texts_has_a_root_with_a_name() -> None:
+    with pytest.raises(HierarchyError, match="blank"):
+        mask(length=3, root="")

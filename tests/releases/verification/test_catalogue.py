@@ -39,7 +39,7 @@ def test_an_unknown_method_is_named_beside_those_that_are_known(
     paper, table = written
     forge(paper, put("method", "magic"))
     (fault,) = verify(paper, table)
-    assert fault.startswith("the certificate names the method magic; known are ")
+    assert fault.startswith("the certificate names the method magic, and whether it keeps its ")
     assert all(repr(name) in fault for name in CHECKS)
 
 

@@ -193,7 +193,7 @@ FORGERIES: dict[str, tuple[Change, str]] = {
     ),
     "no record left out": (put("whole", True), "no record was left out"),
     "not private": (put("private", False), "nothing is promised"),
-    "nearly private": (put("private", 1), "nothing is promised"),
+    "nearly private": (put("private", 1), "not a valid certificate"),
     "another statement": (
         put("statement", "nobody will ever know"),
         "is not what its promise says",
@@ -225,7 +225,7 @@ FORGERIES: dict[str, tuple[Change, str]] = {
         "not a valid Shoal certificate",
     ),
     "nothing derived": (put("derived", {}), "not a valid Shoal certificate"),
-    "no parameters": (put("parameters", []), "not a valid Shoal certificate"),
+    "no parameters": (put("parameters", []), "not a valid certificate"),
 }
 
 

@@ -4,7 +4,8 @@ Everything of Shoal that its modules import is listed here, wherever the import 
 `privacy` these are `promises` and `limits`: a promise is a value whose parts are read off the
 certificate, and whose words are compared with those there. `limits` has the promise of buckets, and
 is used for its words only; the limits that buckets are checked by are read off the certificate
-once more. The names of models are not imported: verification names and checks them anew.
+once more. The names of models are not imported: verification names and checks them anew. `look`
+shows a verdict in notebooks, and knows nothing of what it shows.
 """
 
 import ast
@@ -23,9 +24,11 @@ USED = (
     "shoal.data",
     "shoal.errors",
     "shoal.exact.numbers.printed",
+    "shoal.look",
     "shoal.privacy.limits",
     "shoal.privacy.promises",
     "shoal.releases.certificate",
+    "shoal.releases.looking",
     "shoal.releases.sealed",
     "shoal.releases.verification",
 )

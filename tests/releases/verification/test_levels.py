@@ -13,6 +13,7 @@ from shoal.releases.verification.levels import (
     fixed_level_faults,
     has_level_of_each,
     hierarchies_missing,
+    is_score,
     level_trust,
     levelless_faults,
     rows_per_person,
@@ -93,3 +94,21 @@ def test_what_nobody_sees_of_people_with_several_rows() -> None:
     [end] = rows_per_person("who", 2)
     assert end.words == "that each value of 'who' gave at most 2 rows, drawn by chance"
     assert list(rows_per_person(None, 1)) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "is_one"),
+    [
+        ("granularity", True),
+        ({"is": "kept-records"}, True),
+        ({"is": "kept-records", "power": 2}, True),
+        ("kept-records", False),
+        ({"is": "granularity"}, False),
+        ({"is": "Kept: all is well"}, False),
+        ({"is": 3}, False),
+        ({}, False),
+        (None, False),
+    ],
+)
+def test_a_score_is_known_or_told_as_the_owners_own(given: object, is_one: bool) -> None:
+    assert is_score(given) is is_one

@@ -137,7 +137,14 @@ def test_more_than_the_parameters_of_a_model_is_not_read() -> None:
 def test_a_model_of_the_owners_own_is_known_by_name_only() -> None:
     claimed = ClaimedModel.read({"is": "mine", "k": 2})
     assert claimed.model is None
-    assert claimed.called == "mine (k = 2)"
+    assert claimed.called == "mine (a model of the owner's own, k = 2)"
+    assert claimed.words() == claimed.words(quoted=True) == "mine (a model of the owner's own)"
+
+
+@pytest.mark.parametrize("name", ["5-anonymity", "Mine", "all is well: mine", "m" * 61])
+def test_a_model_of_the_owners_own_cannot_pass_for_another(name: str) -> None:
+    with pytest.raises(FileError, match="not a plain word"):
+        ClaimedModel.read({"is": name})
 
 
 @given(rows_of_groups)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import FileError
-from shoal.releases.verification.rows import integers, row_codes
+from shoal.releases.verification.rows import integers, ranks, row_codes
 
 
 def test_whole_numbers_are_read_row_by_row() -> None:
@@ -48,3 +48,12 @@ def test_rows_have_one_code_if_and_only_if_they_are_equal(
         assert len(codes) == len(rows)
         pairs = set(zip(codes, map(key, rows), strict=True))
         assert len(pairs) == len(set(codes)) == len(set(map(key, rows)))
+
+
+@given(st.lists(st.integers(0, 30), max_size=20), st.sampled_from([1, 10**12]))
+def test_numbers_are_ranked_by_their_order_however_large_they_are(
+    numbers: list[int], times: int
+) -> None:
+    places = sorted(set(numbers))
+    found = ranks(np.array(numbers, dtype=np.int64) * times)
+    assert found.tolist() == [places.index(number) for number in numbers]

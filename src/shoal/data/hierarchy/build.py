@@ -24,7 +24,17 @@ from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Key, Kind
 from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed, plural
 
-__all__ = ["ColumnValues", "dates", "derive", "groups", "intervals", "mask", "order", "suppress"]
+__all__ = [
+    "ColumnValues",
+    "dates",
+    "derive",
+    "domain_texts",
+    "groups",
+    "intervals",
+    "mask",
+    "order",
+    "suppress",
+]
 
 Number = int | float | str | Decimal
 Tree = Mapping[str, "Tree | Sequence[object]"]
@@ -386,12 +396,12 @@ def dates(
     _require_periods(levels)
     chosen = [PERIODS[level] for level in levels if level != "day"]
     _require_room((stop - start).days + 1, len(chosen) + 2)
-    lines = []
-    for ordinal in range(start.toordinal(), stop.toordinal() + 1):
-        day = dt.date.fromordinal(ordinal)
-        periods = [label(day) for label in chosen]
-        lines.append([day.isoformat(), *periods, root])
-    return Hierarchy.from_lines(lines, Kind.DATE)
+    days = [dt.date.fromordinal(at) for at in range(start.toordinal(), stop.toordinal() + 1)]
+    runs = [_runs_of([label(day) for day in days]) for label in chosen]
+    texts = [day.isoformat() for day in days]
+    # Refuses a blank root.
+    Hierarchy.from_lines([[texts[0], *(level.labels[0] for level in runs), root]], Kind.DATE)
+    return _stacked(texts, runs, Kind.DATE, root)
 
 
 def _require_periods(levels: Sequence[str]) -> None:
@@ -465,12 +475,14 @@ def mask(  # noqa: PLR0913  keyword options
     if pad is not None:
         _require_character("pad", pad)
     kind = Kind.of(kind)
-    texts = list(_every(length, alphabet)) if values is None else _texts(values, kind)
+    texts = list(_every(length, alphabet)) if values is None else domain_texts(values, kind)
     width = max(map(len, texts), default=0)
     if steps is None:
         steps = range(1, width)
     _require_room(len(texts), len(steps) + 2, width)
     _require_ascending(steps)
+    if values is None and side == "right" and kind is Kind.TEXT:
+        return _prefixes(texts, [step for step in steps if step < width], symbol, root)
     filled = texts
     if pad is not None:
         fill = str.ljust if align == "left" else str.rjust
@@ -480,6 +492,21 @@ def mask(  # noqa: PLR0913  keyword options
     roots = [root] * len(texts)
     lines = list(zip(texts, *masked, roots, strict=True))
     return Hierarchy.from_lines(lines, kind)
+
+
+def _prefixes(texts: Sequence[str], steps: Sequence[int], symbol: str, root: str) -> Hierarchy:
+    """All texts of a length, masked from the right: those with a common beginning are a run.
+
+    They come in an order in which that is so, which makes them far faster to lay out.
+    """
+    levels = []
+    for step in steps:
+        symbols = symbol * step
+        begins = _runs_of([text[:-step] for text in texts])
+        levels.append(_Runs(begins.starts, [begin + symbols for begin in begins.labels]))
+    # Refuses a blank root, and texts that are blank.
+    Hierarchy.from_lines([[texts[0], *(level.labels[0] for level in levels), root]])
+    return _stacked(texts, levels, Kind.TEXT, root)
 
 
 def _require_ascending(steps: Sequence[int]) -> None:
@@ -551,7 +578,7 @@ def order(
     ('none to primary', 'secondary', 'bachelor to master')
     """
     kind = Kind.of(kind)
-    texts = _texts(values, kind)
+    texts = domain_texts(values, kind)
     if sort:
         texts.sort(key=lambda text: kind.key(text))  # type: ignore[arg-type,return-value]
     _require_room(len(texts), len(sizes) + 2)
@@ -623,7 +650,7 @@ def groups(
     paths = list(_paths(tree, (), kind))
     if values is not None:
         grouped = {kind.key(path[0]) for path in paths}
-        domain = _texts(values, kind)
+        domain = domain_texts(values, kind)
         absent = [text for text in domain if kind.key(text) not in grouped]
         if absent and rest is None:
             raise _ungrouped(absent)
@@ -661,7 +688,7 @@ def _paths(
     elif isinstance(tree, str) or not isinstance(tree, Iterable):
         raise ParameterError(f"group {above[0]!r}: its values come as a list, or as groups again")
     else:
-        yield from ((text, *above) for text in _texts(tree, kind))
+        yield from ((text, *above) for text in domain_texts(tree, kind))
 
 
 @typed
@@ -674,7 +701,7 @@ def suppress(
     [['male', '*'], ['female', '*']]
     """
     kind = Kind.of(kind)
-    lines = [[text, root] for text in _texts(values, kind)]
+    lines = [[text, root] for text in domain_texts(values, kind)]
     return Hierarchy.from_lines(lines, kind)
 
 
@@ -734,6 +761,12 @@ class _Runs:
         ends = pairwise([*starts, stop])
         labels = [label(first, behind) for first, behind in ends]
         return cls(starts, labels)
+
+
+def _runs_of(labels: Sequence[str]) -> _Runs:
+    """Runs of neighbouring leaves with the same label."""
+    starts = [0, *(at for at, (one, next_) in enumerate(pairwise(labels), 1) if one != next_)]
+    return _Runs(starts, [labels[start] for start in starts])
 
 
 def _stacked(
@@ -797,7 +830,7 @@ def _day(given: dt.date | str, name: str) -> dt.date:
         raise ParameterError("is not a date such as 2024-12-31", option=name) from None
 
 
-def _texts(values: Iterable[object], kind: Kind) -> list[str]:
+def domain_texts(values: Iterable[object], kind: Kind) -> list[str]:
     """The values of a domain as texts; a text stays as it was written."""
     if isinstance(values, str) or not isinstance(values, Iterable) or hasattr(values, "columns"):
         raise ParameterError("is not a list", "list the values of the domain", option="values")

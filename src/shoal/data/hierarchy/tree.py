@@ -20,6 +20,7 @@ from shoal.counts import Codes, smallest
 from shoal.data.hierarchy.ranges import Tiling
 from shoal.data.kinds import Key, Kind
 from shoal.errors import HierarchyError
+from shoal.zones import OWNER_ONLY
 
 __all__ = ["Hierarchy", "changes", "numbered", "rooted"]
 
@@ -64,7 +65,14 @@ class Hierarchy:
 
     def __repr__(self) -> str:
         values = f"{self.leaves:,} {self.kind.value} values"
-        return f"<shoal.Hierarchy of {values}, {self.height + 1} levels>"
+        mark = OWNER_ONLY if self.derived else ""
+        return f"<{mark}shoal.Hierarchy of {values}, {self.height + 1} levels>"
+
+    def _repr_html_(self) -> str:
+        """The tree as notebooks show it."""
+        from shoal.data.cards import card_of_hierarchy
+
+        return card_of_hierarchy(self).html()
 
     @classmethod
     def from_lines(

@@ -28,14 +28,14 @@ from shoal.methods.buckets.filling import assigned, fakes, mixed, with_room
 from shoal.methods.buckets.hiding import Hiding
 from shoal.methods.buckets.problem import fitting
 from shoal.methods.buckets.settings import Search, Setting, Solver
-from shoal.methods.entry import AsViews, Entry
+from shoal.methods.entry import AsViews, Entry, Guide
 from shoal.methods.method import Progress, begin, require_records
 from shoal.privacy.limits import BlockedValue, BucketLimits, Eligibility, Limits
 from shoal.releases.certificate import Certificate, certify
 from shoal.releases.facts import Facts
 from shoal.releases.layout import COUNT, released
 from shoal.releases.release import Release
-from shoal.zones import owner_only
+from shoal.zones import brief, owner_only
 
 __all__ = ["BUCKET", "Buckets", "BucketsFacts"]
 
@@ -73,6 +73,7 @@ class BucketsFacts(Facts):
 
 
 @typed
+@brief
 @dataclass(frozen=True, init=False)
 class Buckets:
     """People with bucket numbers, and buckets with values, that keep a limit for every value.
@@ -581,6 +582,15 @@ ENTRY = Entry(
         'solver = "multi"  # or optimal (smaller buckets, needs scipy), two, anatomy',
         "fakes = 0  # values nobody has in every bucket, against those who know others",
         "# within = { NAME = 2 }  # only people who agree at a level share a bucket",
+    ),
+    guide=Guide(
+        need="Membership is public, other columns stay exact, and values must not be guessed",
+        promise=(
+            "Nobody who knows who is in the table can link you to a value with more than its limit."
+        ),
+        cost="Sensitive values are released apart from people",
+        leaves_open="Membership and other columns; more to those who know values of others",
+        example="Ages and wards exact, diagnoses hidden",
     ),
     generalises="released",
     needs_quasi=False,

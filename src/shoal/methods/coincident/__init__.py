@@ -37,7 +37,7 @@ from shoal.methods.coincident.schemes import (
     merged,
     shaped,
 )
-from shoal.methods.entry import AsViews, Entry
+from shoal.methods.entry import AsViews, Entry, Guide
 from shoal.methods.method import (
     Progress,
     begin,
@@ -52,6 +52,7 @@ from shoal.releases.certificate import Certificate, certify
 from shoal.releases.facts import Facts
 from shoal.releases.layout import GROUP, released
 from shoal.releases.release import Release
+from shoal.zones import brief
 
 __all__ = ["GROUP", "Coincident", "fewest", "satisfied"]
 
@@ -76,6 +77,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 @typed
+@brief
 @dataclass(frozen=True, init=False)
 class Coincident:
     """Groups that satisfy models of the sensitive values, even if the algorithm is known.
@@ -554,10 +556,20 @@ ENTRY = Entry(
     method=Coincident,
     summary="l-diversity that holds although everyone knows how groups are made",
     draft=(
-        'models = ["?"]  # such as "3-diversity of NAME"; all: docs/models.md',
+        'models = ["?"]  # such as "3-diversity of NAME"; all: docs/reference/models.md',
         "# size = 6  # people of a group to start with; else twice what models need",
         'scheme = "forest"  # or interleaved, UU, UA',
         '# order = "splits"  # or curve, which is faster; else by how many rows',
+    ),
+    guide=Guide(
+        need="Membership is public, and l-diversity must hold though the algorithm is known",
+        promise=(
+            "Your group shows all that can be inferred about your value, also by those who "
+            "know the algorithm."
+        ),
+        cost="Values become ranges; a few records are left out by lot",
+        leaves_open="Membership; more to those who know values of others",
+        example="A survey with one delicate question",
     ),
     subset=True,
     adds=(GROUP,),

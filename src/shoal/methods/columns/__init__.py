@@ -22,10 +22,10 @@ from shoal.exact.numbers import Exact, fraction, whole
 from shoal.methods.columns.long import RECORD, Long
 from shoal.methods.columns.schemas import ASSOCIATION, Groups, clustered, noise_of
 from shoal.methods.columns.wide import COLUMN_GROUP, Wide
-from shoal.methods.entry import Entry
+from shoal.methods.entry import Entry, Guide
 from shoal.methods.method import (
-    Job,
     Progress,
+    Task,
     begin,
     delta_concerns,
     require_bound,
@@ -39,7 +39,7 @@ from shoal.releases.certificate import Certificate, certify
 from shoal.releases.facts import Facts
 from shoal.releases.layout import COUNT
 from shoal.releases.release import Release
-from shoal.zones import owner_only
+from shoal.zones import brief, owner_only
 
 __all__ = ["COLUMN_GROUP", "RECORD", "Columns", "schema_of"]
 
@@ -62,6 +62,7 @@ class ColumnsFacts(Facts):
 
 
 @typed_but("schema", "public")
+@brief
 @dataclass(frozen=True, init=False)
 class Columns:
     """Groups of columns, each by noisy counts, that together keep (ε, δ), standard definition.
@@ -70,7 +71,8 @@ class Columns:
     share of ε. With `person` and `item` the table is in long form: each row says that a person gave
     an item a value, and a record is a person.
 
-    epsilon, delta: the promise; ε may be "ln(10)"
+    epsilon: how much one person may matter: a number such as 0.5, or "ln(2)"
+    delta: the chance that this fails, such as 1e-6
     k: how many records must share a projection, at least
     most: to how many groups a record may give values; to all of them unless given
     schema: groups of columns, or of items; they may overlap, and equal ones are released once
@@ -82,8 +84,8 @@ class Columns:
     items: the items that there may be, where a long form's schema is bought
     looked_at: how many items of a person a bought schema looks at
     levels: for columns with a hierarchy the level that they are generalised to
-    unit: the identifying column that says whose rows belong together; each person gives at most
-        `rows` of them
+    unit: the identifying column that says whose rows belong together
+    rows: how many rows of each person are used, at most
     counts: release each different record once, with a column `count`, instead of repeating it
     noise: "bounded", one noise for what is released and for its count, or "printed", the matrix of
         the paper, which releases less
@@ -468,7 +470,7 @@ class Columns:
         return Long.of(table, keys, self.person, self.item, self.value, levels)
 
     def _schema(
-        self, form: Wide | Long, names: tuple[str, ...], job: Job, levels: Mapping[str, int]
+        self, form: Wide | Long, names: tuple[str, ...], job: Task, levels: Mapping[str, int]
     ) -> Groups:
         """The groups by their places among the names."""
         if self.schema is not None:
@@ -641,7 +643,17 @@ ENTRY = Entry(
         "groups = [2]  # that many groups of columns, found with a share of epsilon;",
         "buying = 0.1  # instead of both: schema = [[NAME, NAME], [NAME]]",
         "# Purchases, ratings, diagnoses in long form, a row for each item of a person:",
-        '# person = "NAME", item = "NAME", value = "NAME" too; docs/columns.md',
+        '# person = "NAME", item = "NAME", value = "NAME" too; docs/how-to/columns.md',
+    ),
+    guide=Guide(
+        need="Anyone may get it, and it has hundreds of columns, mostly empty",
+        promise=(
+            "What is concluded about you, from all groups of columns, hardly depends on "
+            "whether you are in the table."
+        ),
+        cost="Relations between groups of columns are lost",
+        leaves_open="What is true of most people like you",
+        example="Purchases, ratings, diagnosis codes",
     ),
     truthful=False,
     subset=True,

@@ -38,7 +38,7 @@ from shoal.methods.disclosure.spaces import (
     orders,
     traditional,
 )
-from shoal.methods.entry import AsViews, Entry
+from shoal.methods.entry import AsViews, Entry, Guide
 from shoal.methods.method import Progress, begin, conjunction, protected, short_names, syntactic
 from shoal.privacy.models import (
     DeltaPresence,
@@ -55,7 +55,7 @@ from shoal.releases.certificate import certify
 from shoal.releases.facts import Facts
 from shoal.releases.layout import lay_out, released
 from shoal.releases.release import Release
-from shoal.zones import owner_only
+from shoal.zones import brief, owner_only
 
 __all__ = [
     "Disclosure",
@@ -97,6 +97,7 @@ class DisclosureFacts(Facts):
 
 
 @typed_but("path", "floor")
+@brief
 @dataclass(frozen=True, init=False)
 class Disclosure:
     """One generalisation along a path, chosen so that what it shows is all that can be inferred.
@@ -344,6 +345,16 @@ ENTRY = Entry(
         'models = ["?"]  # such as "2-diversity of NAME"',
         "local = false  # true: each group goes down the path separately",
         "# path = [NAME, [NAME, NAME]]  # which columns go up a level, step by step",
+    ),
+    guide=Guide(
+        need="Membership is public, l-diversity must hold, and no record may be missing",
+        promise=(
+            "Your group shows all that can be inferred about your value; that this table was "
+            "chosen reveals nothing."
+        ),
+        cost="The coarsest table of all: it is safe in the worst case",
+        leaves_open="Membership; more to those who know values of others",
+        example="A trial with few columns",
     ),
     as_views=AsViews(),
     proof="disclosure",

@@ -26,7 +26,7 @@ from shoal.data.schema import Schema
 from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, ParameterError, listed, plural
 from shoal.exact.numbers import Exact, fraction, percent, whole
-from shoal.methods.entry import AsViews, Entry
+from shoal.methods.entry import AsViews, Entry, Guide
 from shoal.methods.method import Progress, begin, level_ranges
 from shoal.methods.personal.crowds import Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import lowest
@@ -45,7 +45,7 @@ from shoal.releases.certificate import certify
 from shoal.releases.facts import Facts
 from shoal.releases.layout import lay_out, released
 from shoal.releases.release import Release
-from shoal.zones import owner_only
+from shoal.zones import brief, owner_only
 
 __all__ = ["People", "Personal", "Solver", "Wish"]
 
@@ -111,23 +111,36 @@ class Wish:
 
 
 @typed_but("weights", "importance", "wishes")
+@brief
 @dataclass(frozen=True, init=False)
 class Personal:
     """Each record's own generalisation: the lowest risk that keeps a share `utility` of its worth.
 
-    The risk is how sensitive the values shown are (`model` and `weights`: see `SensitivityModel`),
-    divided by the number of people of the `register` whom they fit; without a register, of the
-    table. What they are worth is by `measure` and `importance` (see `Worth`). `choice` is a column
-    with what each person chose, one of `wishes`: by default "strict" (half the utility), "normal"
-    and "open" (half of what is missing to all of it is given too). People who chose nothing get
-    what all get.
+    The risk is how sensitive the values shown are (see `SensitivityModel`), divided by the number
+    of people whom they fit. What they are worth is by `measure` and `importance` (see `Worth`).
 
-    The solver "exact" looks at the whole lattice. For tables too wide for that, "genetic" and
-    "relaxed" look for low risks without a promise how low, and "lagrangian" for the largest
-    `pull`/risk + utility^`power`. `effort` is how much they do: nodes counted for all records (up
-    to 300 for each column unless given), linear programs, or passes over everyone (1,000). `unit`
-    is the identifying column that says whose rows belong together: one row of each person is drawn,
-    and only that is used.
+    utility: the share of a record's worth that is kept, at least
+    solver: "exact" looks at the whole lattice. For tables too wide for that, "genetic" and
+        "relaxed" look for low risks without a promise how low, and "lagrangian" for the largest
+        `pull`/risk + utility^`power`
+    measure: what a generalised value is worth: by how many "leaves" it has, by their "log", or by
+        its "depth" in the hierarchy
+    model: how sensitive what is shown is: a column counts for its weight unless only its root is
+        shown ("fixed"), all columns count for the same at every level ("uniform"), or values of
+        higher levels count for less ("harmonic")
+    weights: how sensitive columns are, or the values of one
+    importance: how much columns are worth; 1 if not named
+    choice: the column with what each person chose, one of the `wishes`
+    wishes: what people want, by what they chose: "strict" (half the utility), "normal" and "open"
+        (half of what is missing to all of it is given too) unless given. People who chose nothing
+        get what all get
+    register: a table of the people among whom somebody could be looked for; the table itself unless
+        given
+    effort: how much heuristics do: nodes counted for all records (up to 300 for each column unless
+        given), linear programs, or passes over everyone (1,000)
+    pull, power: what the solver "lagrangian" weighs risk and utility by
+    unit: the identifying column that says whose rows belong together; one row of each person is
+        drawn, and only that is used
     """
 
     utility: Fraction
@@ -450,7 +463,18 @@ ENTRY = Entry(
         '# choice = "NAME"  # a column with what people chose: strict, normal, open',
         'solver = "exact"  # or genetic, relaxed, lagrangian, for very wide tables',
     ),
+    guide=Guide(
+        need="Trusted recipients need a given utility, at the lowest risk for each person",
+        promise=(
+            "You are shown at the lowest risk that keeps your record's utility, to those who "
+            "do not know the algorithm."
+        ),
+        cost="Each record has levels of its own",
+        leaves_open="More to those who know the algorithm; sensitive columns",
+        example="People chose how much to show",
+    ),
     public_algorithm=False,
+    public_choices=False,
     as_views=AsViews(),
     trades="risk",
     attack="people",

@@ -8,7 +8,7 @@ their risk. The first time a record is drawn with a node, it climbs from there b
 two columns, which the paper does not have. Then a litter descends from the path of that node, and
 its fittest, judged by the record's own risk, climbs. What lowers the record's risk is offered to
 all records: counting a node for all costs some hundred times as much as for one. Nothing says how
-far the risks that are found are from the lowest; docs/personal.md has what was measured.
+far the risks that are found are from the lowest: docs/reference/benchmarks-methods.md has figures.
 """
 
 from collections.abc import Callable

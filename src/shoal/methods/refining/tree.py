@@ -152,7 +152,7 @@ class GrownTree:
         return tells
 
 
-def require_refinable(score: str, definition: Definition) -> None:
+def require_refinable(score: object, definition: Definition) -> None:
     """ParameterError if no tree can be grown for a release by this score and definition."""
     if score != "granularity":
         raise ParameterError(

@@ -22,22 +22,23 @@ from shoal.errors import HierarchyError, ParameterError, listed
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, fraction, printed, whole
 from shoal.lattice import Node
-from shoal.methods.entry import Entry
+from shoal.methods.entry import Entry, Guide
 from shoal.methods.method import (
-    Job,
     Progress,
+    Task,
     begin,
     delta_concerns,
     require_bound,
 )
 from shoal.methods.refining import RefiningBudget, require_refinable
 from shoal.methods.searching import (
-    SCORES,
     STEPS,
     Candidates,
     LevelSearch,
+    Score,
     candidates,
     require_score,
+    score_of,
 )
 from shoal.methods.searching.search import drawn
 from shoal.methods.showing import ShownRows, at_node
@@ -56,6 +57,7 @@ from shoal.releases.certificate import certify
 from shoal.releases.facts import KeptFacts
 from shoal.releases.layout import grouping, lay_out
 from shoal.releases.release import Release
+from shoal.zones import brief
 
 __all__ = ["SafePub", "SafePubPlan", "SearchChoice", "released_groups"]
 
@@ -99,6 +101,7 @@ class _Made:
 
 
 @typed
+@brief
 @dataclass(frozen=True, init=False)
 class SafePub:
     """Sampling, generalisation and suppression that keep (ε, δ)-differential privacy.
@@ -106,14 +109,16 @@ class SafePub:
     Every released column counts when groups are told apart. Those with a hierarchy are generalised,
     whatever their role; the others are released unchanged.
 
-    epsilon, delta: the promise; ε may be "ln(2)"
+    epsilon: how much one person may matter: a number such as 0.5, or "ln(2)"
+    delta: the chance that this fails, such as 1e-6
     definition: "standard", what (ε, δ) usually means, or "probabilistic", as in the paper, which is
         stronger and keeps fewer records
     split: the share of ε for the anonymisation; the rest is for the search
     score: what a good release is: granularity, intensity, discernibility, entropy, groups or
-        classification
+        classification; or a score of your own (docs/how-to/extend-score.md)
     importance: how much columns count in the score; 1 if not named
-    floor, ceiling: bounds on the levels of columns
+    floor: the lowest level that a column may be released at
+    ceiling: the highest level that a column may be released at
     classes: columns to be predicted, for the score "classification"
     search: "select", one choice among all nodes; "walk", the paper's walk, repaired; or "tree",
         which refines regions with many records further than others, so that a column has values of
@@ -124,8 +129,8 @@ class SafePub:
     beta: the chance that a record is drawn, 1 − e^−ε unless given; "auto" for the one that is
         expected to keep most records, by their number
     records: about how many records there are, where that is public; if not, the search pays for it
-    unit: the identifying column that tells whose rows belong together; each person gives at most
-        `rows` of them
+    unit: the identifying column that says whose rows belong together
+    rows: how many rows of each person are used, at most
 
     >>> from shoal import demo
     >>> people = demo.table()
@@ -138,7 +143,7 @@ class SafePub:
     delta: Fraction
     definition: Definition
     split: Fraction
-    score: str
+    score: Score | str
     importance: Mapping[str, Fraction]
     floor: Mapping[str, int]
     ceiling: Mapping[str, int]
@@ -159,7 +164,7 @@ class SafePub:
         delta: Exact,
         definition: Definition = "standard",
         split: Exact = Fraction(9, 10),
-        score: str = "granularity",
+        score: Score | str = "granularity",
         importance: Mapping[str, Exact] | None = None,
         floor: Mapping[str, int] | None = None,
         ceiling: Mapping[str, int] | None = None,
@@ -317,7 +322,7 @@ class SafePub:
         job.progress(0, 3, "counting rows")
         return self.release_counts(job, job.table.count(job.schema.released))
 
-    def release_counts(self, job: Job, counts: Counts) -> Release:
+    def release_counts(self, job: Task, counts: Counts) -> Release:
         """The release of a table whose rows were counted.
 
         Columns with a hierarchy are counted by leaves, others by values.
@@ -349,7 +354,7 @@ class SafePub:
         )
         return Release(released, certificate, facts)
 
-    def _by_node(self, plan: SafePubPlan, counts: Counts, job: Job) -> _Made:
+    def _by_node(self, plan: SafePubPlan, counts: Counts, job: Task) -> _Made:
         """The groups at one node, which is given or searched for."""
         choice = self.choose(plan, counts, job.chance, job.progress)
         job.progress(2, 3, "drawing records")
@@ -360,7 +365,7 @@ class SafePub:
         return _Made(shown, parameters, levels, self._derived(plan, parameters))
 
     def _by_tree(
-        self, plan: SafePubPlan, budget: RefiningBudget, counts: Counts, job: Job
+        self, plan: SafePubPlan, budget: RefiningBudget, counts: Counts, job: Task
     ) -> _Made:
         """The groups of a tree: it is grown on all records, and a fresh sample is released."""
         job.progress(1, 3, "growing a tree")
@@ -392,7 +397,7 @@ class SafePub:
             return SearchChoice(plan.candidates.low, plan.parameters)
         progress(1, 3, "searching the lattice")
         steps = (self.steps or STEPS) if self.search == "walk" else None
-        search = LevelSearch(plan.candidates, SCORES[self.score], plan.searching, steps)
+        search = LevelSearch(plan.candidates, score_of(self.score), plan.searching, steps)
         about = search.records(counts, chance)
         parameters = self._chosen(plan.parameters, about)
 
@@ -466,12 +471,22 @@ ENTRY = Entry(
         'epsilon = "?"  # how much one row may matter, such as 1 or "ln(2)"',
         'delta = "?"  # the chance that this fails, such as 1e-6; try shoal explain',
         'definition = "standard"  # or probabilistic: stronger, keeps fewer records',
-        'score = "granularity"  # what a good release is; others: docs/safepub.md',
+        'score = "granularity"  # what a good release is; others: docs/how-to/safepub.md',
         "# importance = { NAME = 3 }  # columns that count more in the score than 1",
         "# ceiling = { NAME = 2 }  # the highest level that a column may be released at",
         '# unit = "NAME"  # whose rows belong together, by an identifying column (for',
         '# any method). Each person gives one row; it needs definition = "standard"',
-        "# More options (levels, beta, classes, floor, split, …): docs/recipes.md",
+        "# More options (levels, beta, floor, split, …): docs/reference/recipes.md",
+    ),
+    guide=Guide(
+        need="Anyone may get it, and every row must be a real record",
+        promise=(
+            "What is concluded about you hardly depends on whether you are in the table, and "
+            "every row is a real record."
+        ),
+        cost="A third of what noisy counts keep: a sample, in groups of dozens",
+        leaves_open="What is true of most people like you",
+        example="A register whose rows are checked",
     ),
     subset=True,
     generalises="released",

@@ -4,7 +4,27 @@
 at one node use both.
 """
 
-from shoal.methods.searching.scores import SCORES, Candidates, Score, candidates, require_score
+from shoal.methods.searching.scores import (
+    SCORES,
+    Candidates,
+    NodeByNode,
+    Score,
+    candidates,
+    ramp,
+    require_score,
+    score_of,
+)
 from shoal.methods.searching.search import STEPS, LevelSearch
 
-__all__ = ["SCORES", "STEPS", "Candidates", "LevelSearch", "Score", "candidates", "require_score"]
+__all__ = [
+    "SCORES",
+    "STEPS",
+    "Candidates",
+    "LevelSearch",
+    "NodeByNode",
+    "Score",
+    "candidates",
+    "ramp",
+    "require_score",
+    "score_of",
+]

@@ -7,6 +7,7 @@ sampled records. How far a record can move each, and why that is enough for a se
 docs/proofs/safepub.md. Uses `counts` and `lattice`; the search uses it.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +18,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import described
 from shoal.chance import Chance
 from shoal.counts import Codes, Counts
 from shoal.data.hierarchy.tree import Hierarchy
@@ -25,7 +27,17 @@ from shoal.lattice import Node
 from shoal.lattice.optimum import Optimum, SmallGroups
 from shoal.lattice.rollup import Cells, Floats, Levels, Rollup, Sizes
 
-__all__ = ["SCORES", "Score", "Scores", "candidates", "ramp", "require_score"]
+__all__ = [
+    "SCORES",
+    "Candidates",
+    "NodeByNode",
+    "Score",
+    "Scores",
+    "candidates",
+    "ramp",
+    "require_score",
+    "score_of",
+]
 
 Gains = npt.NDArray[np.int64]
 """What codes are worth, in units of 1/GRID."""
@@ -396,7 +408,7 @@ def _occurring(rollup: Rollup, j: int, level: int, gains: Sequence[Gains] | None
 
 
 @dataclass(frozen=True, eq=False)
-class _NodeByNode:
+class NodeByNode:
     """Scores that are computed from the groups of each node."""
 
     nodes: Candidates
@@ -452,7 +464,7 @@ class DiscernibilityScore:
             alike = float((kept * cells.sizes).sum())
             return rollup.total * float(kept.sum()) - alike
 
-        return _NodeByNode(nodes, Fraction(1, max(int(rollup.total), 1)), rollup, score)
+        return NodeByNode(nodes, Fraction(1, max(int(rollup.total), 1)), rollup, score)
 
 
 @dataclass(frozen=True)
@@ -469,7 +481,7 @@ class GroupCountScore:
             sizes = cells.sizes.astype(np.float64)
             return float(np.clip(2 * sizes - k, 0, k).sum())
 
-        return _NodeByNode(nodes, Fraction(1), nodes.rollup(sample), score)
+        return NodeByNode(nodes, Fraction(1), nodes.rollup(sample), score)
 
 
 @dataclass(frozen=True)
@@ -499,7 +511,7 @@ class ClassificationScore:
                 right += float(by_value.max(axis=1, initial=0).sum())
             return right
 
-        return _NodeByNode(nodes, Fraction(1), rollup, score)
+        return NodeByNode(nodes, Fraction(1), rollup, score)
 
 
 def _by_class(cells: Cells, features: int, cards: Sequence[int], k: int) -> Floats:
@@ -521,8 +533,21 @@ def _by_class(cells: Cells, features: int, cards: Sequence[int], k: int) -> Floa
     return kept
 
 
-def require_score(score: str, classes: Sequence[str]) -> None:
+def score_of(score: Score | str) -> Score:
+    """The score that a method goes by: one of these by its name, or the owner's own."""
+    return SCORES[score] if isinstance(score, str) else score
+
+
+def require_score(score: Score | str, classes: Sequence[str]) -> None:
     """ParameterError if there is no such score, or if it does not go with the classes."""
+    if not isinstance(score, str):
+        if score.name in SCORES or not re.fullmatch(r"[a-z][a-z0-9-]{0,59}", score.name):
+            raise ParameterError(
+                f"is {described(score)}, whose name a certificate cannot have",
+                "a score of your own takes a name of its own, of small letters, digits and hyphens",
+                option="score",
+            )
+        return
     if score not in SCORES:
         raise ParameterError(f"is {score!r}", f"known are {listed(SCORES)}", option="score")
     if (score == "classification") != bool(classes):

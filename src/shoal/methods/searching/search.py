@@ -35,7 +35,7 @@ COUNTING = Fraction(1, 20)
 """The share of the search's ε that goes into knowing about how many records there are."""
 
 WANTED = 1 << 13
-"""Records that a search looks at: more cost time and choose hardly better (docs/benchmarks.md)."""
+"""Records that a search looks at: more choose hardly better (docs/reference/benchmarks-kept.md)."""
 
 LEAST = 3
 """The smallest k of a search: below, a sample's groups say little about the release (measured)."""

@@ -4,12 +4,14 @@ Uses `catalogue` and `promised`; `core` uses it.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from shoal import __version__
-from shoal.errors import FileError, listed
+from shoal.data.formats import is_csv
+from shoal.errors import FileError, ParameterError, listed
 from shoal.releases.certificate import Certificate
+from shoal.releases.looking import choices_of, parts_of
 from shoal.releases.verification.catalogue import CHECKS
 from shoal.releases.verification.method import MethodCheck
 from shoal.releases.verification.promised import PROMISES
@@ -24,7 +26,7 @@ _OF_COLUMNS = ("name", "role", "type", "hierarchy", "hierarchy_sha256", "table")
 _SHA256 = "[0-9a-f]{64}"
 
 
-def require_known(certificate: Certificate) -> None:
+def require_known(certificate: Certificate, methods: Collection[str] = CHECKS) -> None:
     """FileError unless version, method and promise are known."""
     if certificate.version not in _VERSIONS:
         raise FileError(
@@ -32,10 +34,11 @@ def require_known(certificate: Certificate) -> None:
             f"and this is {__version__}",
             "verify it with the version that wrote it",
         )
-    if certificate.method not in CHECKS:
+    if certificate.method not in methods:
         raise FileError(
-            f"the certificate names the method {word(certificate.method)}",
-            f"known are {listed(CHECKS)}",
+            f"the certificate names the method {word(certificate.method)}, "
+            "and whether it keeps its promise cannot be checked",
+            f"known are {listed(methods)}; a program can bring the check of another",
         )
     promise = certificate.promise["promise"]
     if promise not in PROMISES:
@@ -55,7 +58,8 @@ def content_faults(certificate: Certificate, check: MethodCheck[Any]) -> Iterato
             f"the certificate states {listed(unknown)}, "
             "and what that reveals about the rows is not known"
         )
-    absent = [name for name in parameters if name not in certificate.parameters]
+    known = {*certificate.parameters, *check.newer.split()}
+    absent = [name for name in parameters if name not in known]
     if absent:
         yield f"the certificate does not state {listed(absent)}, which its method has"
     if not _has_usual_parts(certificate):
@@ -63,6 +67,8 @@ def content_faults(certificate: Certificate, check: MethodCheck[Any]) -> Iterato
             "the certificate states more about its columns, its file or itself "
             "than their names and what they are made of"
         )
+    if not _has_usual_choices(certificate):
+        yield "what the certificate lists as chosen after looking at the data is not a list of that"
 
 
 def _has_usual_parts(certificate: Certificate) -> bool:
@@ -74,6 +80,26 @@ def _has_usual_parts(certificate: Certificate) -> bool:
         and re.fullmatch("[0-9a-f]{32}", certificate.number) is not None
         and _is_digest_or_none(certificate.recipe)
     )
+
+
+def _has_usual_choices(certificate: Certificate) -> bool:
+    """Whether places are ones of a recipe, of a parameter or released column where they name one.
+
+    Each occurs once, perhaps with a reason.
+    """
+    given = certificate.chosen_after_looking
+    if given == ():  # where there are no such choices, there is no list either
+        return True
+    names = {
+        "hierarchies": [column["name"] for column in certificate.columns],
+        "method": ["name", *certificate.parameters],
+    }
+    try:
+        places = [parts_of(choice.place) for choice in choices_of(given)]
+    except ParameterError:
+        return False
+    known = [len(place) == 1 or place[1] in names.get(place[0], place) for place in places]
+    return bool(known) and all(known)
 
 
 def _is_usual_column(column: Mapping[str, Any]) -> bool:
@@ -89,7 +115,7 @@ def _usual_file(file: Mapping[str, Any]) -> dict[str, Any]:
     """The part about files as it is written: `Release.write` names them by what they hold."""
     form = file["format"]
     usual = {**_usual_name("release", file, form), "format": form}
-    if file.get("neutralised") is True and form == "csv":
+    if file.get("neutralised") is True and is_csv(form):
         usual["neutralised"] = True
     further = {
         name: _usual_name(name, table, form) for name, table in file.get("further", {}).items()

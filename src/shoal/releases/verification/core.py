@@ -4,8 +4,9 @@ The order of all checks is here; what each looks at is in the other modules. No 
 occurs: what differs between methods is in their checks, which `catalogue` lists.
 """
 
+import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,16 +29,23 @@ from shoal.releases.verification.labels import (
 )
 from shoal.releases.verification.method import MethodCheck, OpenEnd, Place
 from shoal.releases.verification.models import ClaimedModel
-from shoal.releases.verification.promised import promise_faults, statement, variant_faults
+from shoal.releases.verification.promised import (
+    assumes_public_choices,
+    promise_faults,
+    statement,
+    variant_faults,
+)
 from shoal.releases.verification.reading import (
     ReleasedTables,
     StatedFile,
     read_certificate,
     read_rows,
 )
-from shoal.releases.verification.words import NOT_VALID, named, on_one_line, word
+from shoal.releases.verification.words import NOT_VALID, SEEDED, named, on_one_line, word
 
 __all__ = ["Verdict", "unchecked", "verify"]
+
+_LOG = logging.getLogger(__name__)
 
 COMMITMENT = "register_commitment"
 """Where a certificate has what commits to a register."""
@@ -66,6 +74,17 @@ class Verdict(list[str]):
         self.unchecked: list[str] = []
         self.places: list[Place] = []
 
+    @property
+    def failures(self) -> list[str]:
+        """What does not hold, without that a seed was used, which a certificate says itself."""
+        return [fault for fault in self if fault != SEEDED]
+
+    def _repr_html_(self) -> str:
+        """The verdict as notebooks show it."""
+        from shoal.releases.verification.cards import card_of_verdict
+
+        return card_of_verdict(self).html()
+
 
 @typed
 def verify(
@@ -75,14 +94,16 @@ def verify(
     *,
     recipe: str | None = None,
     register: OpenedTable | None = None,
+    checks: Sequence[MethodCheck[Any]] = (),
 ) -> Verdict:
     """What does not hold about a certificate and its table, one line each; empty if all is well.
 
     With `hierarchies` of generalised columns, released values are also looked up among the labels
     of their levels. With the digest of a `recipe`, the certificate must not name another. With
-    a `register` and the key to it, people must have been counted in that one. What the
-    files alone cannot show is passed over, and listed in the verdict. Whatever the files are, the
-    answer is a verdict.
+    a `register` and the key to it, people must have been counted in that one. `checks` are those of
+    methods that Shoal does not have: without its check, no release of such a method passes. What
+    the files alone cannot show is passed over, and listed in the verdict. Whatever the files are,
+    the answer is a verdict.
     """
     from polars.exceptions import PanicException
 
@@ -91,7 +112,7 @@ def verify(
         paper = read_certificate(Path(certificate))
         if recipe is not None and paper.recipe not in (None, recipe):
             verdict.append("the recipe is not the one that was followed: their digests differ")
-        examination = Examination.of(paper, hierarchies or {}, register)
+        examination = Examination.of(paper, hierarchies or {}, register, checks)
         # One by one, so that faults found before an error stay.
         for fault in examination.faults(Path(released)):
             verdict.append(fault)
@@ -103,6 +124,7 @@ def verify(
         # The files are anybody's: whatever they lead to, they fail.
         verdict.append(NOT_VALID)
     verdict[:] = map(on_one_line, verdict)
+    _LOG.info("verified %s: %s", os.fspath(certificate), "faults" if verdict else "holds")
     return verdict
 
 
@@ -149,9 +171,12 @@ class Examination:
         paper: Certificate,
         hierarchies: Mapping[str, Hierarchy],
         register: OpenedTable | None = None,
+        checks: Sequence[MethodCheck[Any]] = (),
     ) -> "Examination":
-        require_known(paper)
-        return cls(read_claims(paper), CHECKS[paper.method], hierarchies, register)
+        # What is Shoal's own cannot be replaced.
+        known = {**{check.name: check for check in checks}, **CHECKS}
+        require_known(paper, known)
+        return cls(read_claims(paper), known[paper.method], hierarchies, register)
 
     # Faults, in the order in which they are looked for
 
@@ -163,7 +188,7 @@ class Examination:
                 "the certificate does not belong to a file", "write the release with Release.write"
             )
         if paper.private is not True:
-            yield "the release was made with a seed, as a test: nothing is promised"
+            yield SEEDED
         yield from promise_faults(self.claims)
         promise = self.claims.promise_name
         if promise not in self.check.promises:
@@ -234,20 +259,16 @@ class Examination:
 
     def _changed(self, path: Path, files: Mapping[str | None, TableFiles]) -> Iterator[str]:
         """Whether the files are those that the certificate was written for."""
-        changed = [
-            name for name, stated in self._stated.items() if files[name].digests != stated.sha256
-        ]
+        changed = {
+            name: difference
+            for name, stated in self._stated.items()
+            if (difference := files[name].difference(stated.sha256)) is not None
+        }
         further = [name for name in self._stated if name is not None]
-        if None in changed:
-            yield (
-                "the table is not the one that the certificate was written for: "
-                "their digests differ"
-            )
-        elif changed:
-            yield (
-                f"the table {listed(map(str, changed))} is not the one that the certificate was "
-                "written for: their digests differ"
-            )
+        if changed:
+            first, difference = next(iter(changed.items()))
+            called = "the table" if first is None else f"the table {listed(map(str, changed))}"
+            yield f"{called} is not the one that the certificate was written for: {difference}"
         elif tuple(further) != self.check.further:
             yield "the tables differ from those that the method makes"
         for stated in self._stated.values():
@@ -305,8 +326,10 @@ class Examination:
         """What is not checked; the digest of a recipe is, where it is given."""
         claims = self.claims
         record = self.check.parse(claims)
-        for claimed in claims.models:
-            if not self._is_checkable(claimed):
+        for place, claimed in enumerate(claims.models):
+            if claimed.model is None:
+                yield OpenEnd(claimed.called, (("parameters", "models", place),))
+            elif not self._is_checkable(claimed):
                 yield OpenEnd(claimed.called)
         if claims.unit is not None and "rows" not in self.check.parameters.split():
             # Methods that bound rows have words of their own for it.
@@ -329,11 +352,24 @@ class Examination:
             f"what the columns are, which the owner declared: {self._columns_in_words()}",
             self._places_of_columns("role", "type"),
         )
+        yield from self._open_choices()
         if recipe is None or claims.certificate.recipe is None:
             words = "the number of the release and the digest of its recipe"
             yield OpenEnd(words, (("number",), ("recipe",)))
         else:
             yield OpenEnd("the number of the release", (("number",),))
+
+    def _open_choices(self) -> Iterator[OpenEnd]:
+        """What the owner saw before they chose, which no file shows."""
+        if not assumes_public_choices(self.claims):
+            return
+        words = "that nothing was chosen after looking at the data"
+        if self.claims.certificate.chosen_after_looking:
+            words = (
+                "that nothing but what is listed was chosen after looking at the data, "
+                "and that what is said to be public was"
+            )
+        yield OpenEnd(words, (("chosen_after_looking",),))
 
     def _open_levels(self) -> Iterator[OpenEnd]:
         bare = self.claims.without_tree(self.hierarchies)

@@ -3,6 +3,7 @@
 Uses `claims`; the checks of methods use it.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 
 from shoal.data.hierarchy.tree import Hierarchy
@@ -18,8 +19,10 @@ __all__ = [
     "fixed_level_faults",
     "has_level_of_each",
     "hierarchies_missing",
+    "is_score",
     "level_trust",
     "levelless_faults",
+    "own_score",
     "rows_per_person",
     "unpaid_faults",
 ]
@@ -27,7 +30,27 @@ __all__ = [
 SCORES = ("granularity", "intensity", "discernibility", "entropy", "groups", "classification")
 """What a search may take for good."""
 
+_OWN_NAME = re.compile("[a-z][a-z0-9-]{0,59}")
+
 NOT_OF_EACH = "the certificate does not give a level for every generalised column, and for no other"
+
+
+def is_score(given: object) -> bool:
+    """Whether this is a score that is known, or one of the owner's own."""
+    if type(given) is str:
+        return given in SCORES
+    name = given.get("is") if isinstance(given, Mapping) else None
+    return type(name) is str and name not in SCORES and _OWN_NAME.fullmatch(name) is not None
+
+
+def own_score(claims: Claims) -> Iterator[OpenEnd]:
+    """What to say of a score of the owner's own, by which levels were chosen."""
+    score = claims.certificate.parameters["score"]
+    if isinstance(score, Mapping):
+        yield OpenEnd(
+            f"that one record moves {score['is']}, a score of the owner's own, no further than it "
+            "says: what the search reveals depends on it"
+        )
 
 
 def has_level_of_each(levels: Mapping[str, int], names: Collection[str]) -> Iterator[str]:

@@ -79,6 +79,9 @@ class MethodCheck(Generic[Record]):
     further: tuple[str, ...] = ()
     """The tables that it makes beside the first."""
 
+    newer: str = ""
+    """The names of parameters that earlier versions did not have: they may be absent."""
+
     variant: Callable[[Record], Mapping[str, bool]] = _no_variant
     """The parts of the promise that say what else is not protected."""
 

@@ -7,6 +7,7 @@ mistake there does not hide itself here. Uses `numbers`, `rows` and
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -22,7 +23,7 @@ from shoal.data.tables import Table
 from shoal.errors import FileError
 from shoal.exact.numbers import printed
 from shoal.releases.verification.numbers import number, whole
-from shoal.releases.verification.rows import column_of, frequencies, row_codes, totals
+from shoal.releases.verification.rows import column_of, frequencies, ranks, row_codes, totals
 from shoal.releases.verification.words import word
 
 __all__ = [
@@ -150,7 +151,7 @@ def released_groups(
     if int(often[suppressed].sum()) > (most_starred or 0) * table.rows:
         suppressed[:] = False
     # Without suppressed rows, codes are numbered again from 0.
-    _, compact = np.unique(rows[~suppressed], return_inverse=True)
+    compact = ranks(rows[~suppressed])
     group_of_row = np.full(len(often), -1, dtype=np.int64)
     group_of_row[~suppressed] = compact
     sizes = totals(compact, often[~suppressed])
@@ -452,6 +453,8 @@ class ClaimedModel:
         name = stated["is"]
         given = {key: stated[key] for key in stated if key != "is"}
         kind = _MODELS.get(name)
+        if kind is None and not re.fullmatch(r"[a-z][a-z0-9-]{0,59}", name):
+            raise FileError("the certificate has a model whose name is not a plain word")
         model = None if kind is None else _read_model(kind, given)
         return cls(name, given, model)
 
@@ -468,7 +471,7 @@ class ClaimedModel:
     def words(self, *, quoted: bool = False) -> str:
         """What a promise calls it; `quoted` if its column is in quotes where it is not a word."""
         if self.model is None:
-            raise ValueError("a model of the owner's own")
+            return f"{self.name} (a model of the owner's own)"
         column = str(self.column)
         return self.model.words(word(column) if quoted else column)
 
@@ -476,6 +479,8 @@ class ClaimedModel:
     def called(self) -> str:
         """What a verdict calls it."""
         parts = [f"{key} = {word(value)}" for key, value in self.given.items() if key != _HIERARCHY]
+        if self.model is None:
+            parts.insert(0, "a model of the owner's own")
         return f"{self.name} ({', '.join(parts)})"
 
 

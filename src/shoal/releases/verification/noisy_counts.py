@@ -17,12 +17,13 @@ from shoal.releases.verification import differential
 from shoal.releases.verification.claims import Claims, PartReader, is_name_list, one_of
 from shoal.releases.verification.differential import DifferentialClaim, NoiseClaim
 from shoal.releases.verification.levels import (
-    SCORES,
     bounded_level_faults,
     fixed_level_faults,
     hierarchies_missing,
+    is_score,
     level_trust,
     levelless_faults,
+    own_score,
     rows_per_person,
     unpaid_faults,
 )
@@ -142,7 +143,7 @@ def parse(claims: Claims) -> NoisyCountsClaim:
     given = claims.parameters
     given.require(is_numeric, "importance", "split")
     given.require(is_name_list, "classes")
-    given.require(one_of(*SCORES), "score")
+    given.require(is_score, "score")
     chosen = _chosen(claims)
     split = given.number_if_any("split") or _SPLIT.get(chosen or "", Fraction(1))
     return NoisyCountsClaim(
@@ -248,6 +249,7 @@ def trusted(record: NoisyCountsClaim, hierarchies: Mapping[str, Hierarchy]) -> I
         yield OpenEnd(
             "that the levels were chosen by the search that is paid for, on a sample of its own"
         )
+        yield from own_score(claims)
     yield OpenEnd("that the hierarchies were public, and not made from the rows")
 
 

@@ -36,6 +36,8 @@ class OptimalClaim:
 def parse(claims: Claims) -> OptimalClaim:
     given = claims.parameters
     given.require(_is_loss, "loss")
+    if "search" in given.part:
+        given.require(one_of("best", "greedy"), "search")
     return OptimalClaim(
         claims,
         suppression=given.number("suppression"),
@@ -60,7 +62,7 @@ def trusted(record: OptimalClaim, hierarchies: Mapping[str, Hierarchy]) -> Itera
 
 
 def free(record: OptimalClaim) -> Iterator[str]:
-    yield from ("loss", "suppression", "floor", "ceiling", "suppressed")
+    yield from ("loss", "suppression", "floor", "ceiling", "suppressed", "search")
 
 
 def shape(record: OptimalClaim) -> TableShape:
@@ -72,7 +74,8 @@ def shape(record: OptimalClaim) -> TableShape:
 CHECK = MethodCheck(
     name="optimal",
     promises=(Syntactic.name,),
-    parameters="models loss suppression floor ceiling suppressed unit",
+    parameters="models loss suppression floor ceiling suppressed unit search",
+    newer="search",
     parse=parse,
     derivation=derivation,
     trusted=trusted,

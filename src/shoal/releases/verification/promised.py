@@ -26,6 +26,7 @@ from shoal.releases.verification.claims import Claims
 
 __all__ = [
     "PROMISES",
+    "assumes_public_choices",
     "bucket_limits",
     "is_promise_of",
     "promise_faults",
@@ -111,12 +112,19 @@ def statement(claims: Claims) -> str:
     return promise.statement
 
 
+def assumes_public_choices(claims: Claims) -> bool:
+    """Whether the promise assumes that all was chosen without looking at the data."""
+    return PROMISES[claims.promise_name](claims).public_choices
+
+
 def promise_faults(claims: Claims) -> Iterator[str]:
     """Whether the statement, what is left open, the unit and the models are those promised."""
     certificate = claims.certificate
     promise = PROMISES[claims.promise_name](claims)
     if tuple(certificate.unprotected) != promise.unprotected:
         yield "what the certificate lists as not protected is not what its promise leaves open"
+    if certificate.chosen_after_looking and not promise.public_choices:
+        yield "the certificate lists what was chosen after looking, which its promise allows"
     if not isinstance(promise, DifferentialPrivacy):
         # People may give several rows there, which its own checks are about.
         yield from _unit_faults(claims)

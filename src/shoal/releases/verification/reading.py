@@ -9,7 +9,6 @@ their tables as `ReleasedTables`.
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -18,12 +17,13 @@ from typing import Any
 from shoal.data import free_memory
 from shoal.data.disk import unreadable
 from shoal.data.files import formulas, restored
+from shoal.data.formats import is_csv
 from shoal.data.frames import RowsWithCounts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
-from shoal.data.table_files import TableFiles, part_names
+from shoal.data.table_files import TableFiles, added_parts, part_names
 from shoal.data.tables import Table, table
-from shoal.errors import FileError, ShoalError, plural
+from shoal.errors import FileError, ShoalError
 from shoal.releases.certificate import Certificate
 from shoal.releases.verification.claims import ClaimedColumn, Claims
 from shoal.releases.verification.models import ReleasedGroups, released_groups
@@ -172,12 +172,9 @@ class StatedFile:
     def faults(self, path: Path) -> Iterator[str]:
         """Whether other files would be read along with the parts."""
         folder = path if path.is_dir() else path.parent
-        beside = set[str]()
-        if self.in_parts:
-            beside = {file.name for file in folder.iterdir() if fnmatchcase(file.name, self.name)}
-        more = len(beside - set(self.names))
-        if more:
-            yield f"{plural(more, 'file')} beside the parts of the table would be read as a part"
+        more = added_parts(folder, self.name, self.names) if self.in_parts else None
+        if more is not None:
+            yield more
 
 
 def read_rows(files: TableFiles, claims: Claims) -> RowsWithCounts:
@@ -187,7 +184,7 @@ def read_rows(files: TableFiles, claims: Claims) -> RowsWithCounts:
     rows = files.rows(form)
     if "neutralised" not in stated:
         return rows
-    if stated["neutralised"] is not True or form != "csv":
+    if stated["neutralised"] is not True or not is_csv(form):
         raise FileError(NOT_VALID)
     return RowsWithCounts(_restored(rows.frame), rows.count)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from shoal.data.tables import Column, Table
 from shoal.errors import FileError
 
-__all__ = ["Ints", "column_of", "frequencies", "integers", "row_codes", "totals"]
+__all__ = ["Ints", "column_of", "frequencies", "integers", "ranks", "row_codes", "totals"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -46,8 +46,23 @@ def row_codes(released: Table, names: Iterable[str], start: Ints | None = None) 
     rows = np.zeros_like(frequencies(released)) if start is None else start
     for name in names:
         column = column_of(released, name)
-        _, rows = np.unique(rows * len(column.keys) + column.codes, return_inverse=True)
+        rows = ranks(rows * len(column.keys) + column.codes)
     return rows
+
+
+def ranks(numbers: Ints) -> Ints:
+    """The places of numbers that are not negative among the different ones, in their order.
+
+    >>> ranks(np.array([7, 3, 7])).tolist()
+    [1, 0, 1]
+    """
+    most = int(numbers.max(initial=0))
+    # Sorting takes longer than a place for each number up to the highest.
+    if most > 2 * len(numbers):
+        _, places = np.unique(numbers, return_inverse=True)
+        return places
+    occurs = np.bincount(numbers, minlength=1) > 0
+    return (np.cumsum(occurs) - 1)[numbers]
 
 
 def totals(codes: Ints, numbers: Ints, codes_in_all: int = 0) -> Ints:

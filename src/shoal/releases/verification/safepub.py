@@ -18,9 +18,10 @@ from shoal.releases.verification.claims import Claims, is_name_list, one_of
 from shoal.releases.verification.differential import DifferentialClaim
 from shoal.releases.verification.levels import (
     NOT_OF_EACH,
-    SCORES,
     bounded_level_faults,
     hierarchies_missing,
+    is_score,
+    own_score,
     rows_per_person,
     unpaid_faults,
 )
@@ -229,7 +230,7 @@ def parse(claims: Claims) -> SafePubClaim:
     derived = claims.derived
     given.require(is_numeric, "importance", "split", "steps")
     given.require(is_name_list, "classes")
-    given.require(one_of(*SCORES), "score")
+    given.require(is_score, "score")
     parts = EpsilonParts.read(claims, "epsilon_anonymisation")
     chosen = given.part["beta"] == _AUTO
     return SafePubClaim(
@@ -373,6 +374,7 @@ def trusted(record: SafePubClaim, hierarchies: Mapping[str, Hierarchy]) -> Itera
         yield OpenEnd(
             "that the levels were chosen by the search that is paid for, on a sample of its own"
         )
+        yield from own_score(record.claims)
     if record.chosen_beta and record.records is None:
         yield OpenEnd("that beta was chosen by a noisy number of records, paid for by the search")
     if record.records is not None:

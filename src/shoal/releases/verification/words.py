@@ -6,10 +6,11 @@ or a sentence that reads like a verdict. Uses nothing; every module here uses it
 
 import re
 
-__all__ = ["NOT_TAKEN", "NOT_VALID", "named", "on_one_line", "word"]
+__all__ = ["NOT_TAKEN", "NOT_VALID", "SEEDED", "named", "on_one_line", "word"]
 
 NOT_VALID = "not a valid Shoal certificate: a part is missing, or is not what it should be"
 NOT_TAKEN = "the parameters are not ones that the method takes"
+SEEDED = "the release was made with a seed, as a test: nothing is promised"
 
 _LONGEST_LINE = 1000
 """Characters of a failure, whatever a file calls its columns."""

@@ -1,0 +1,97 @@
+// What htmx does not do by itself. Every page works without this file, and without htmx.
+"use strict";
+
+// A job that has ended may have changed the page around it: whoever waits for it reloads.
+document.addEventListener("htmx:afterSwap", (event) => {
+  const reload = event.target.querySelector("[data-reload]");
+  if (reload) {
+    window.location.reload();
+  }
+});
+
+// A request that got no answer is not silent.
+for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
+  document.addEventListener(name, (event) => {
+    const notice = document.getElementById("notice");
+    const status = event.detail.xhr ? event.detail.xhr.status : 0;
+    if (notice) {
+      notice.textContent = status
+        ? notice.dataset.failed.replace("{status}", status)
+        : notice.dataset.silent;
+      notice.className = "box alarm";
+    }
+  });
+}
+
+// Blocks of text that can be copied; without this file they can still be selected.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (button && navigator.clipboard) {
+    const block = document.getElementById(button.dataset.copy);
+    navigator.clipboard.writeText(block.textContent).then(() => {
+      button.textContent = button.dataset.copied;
+    });
+  }
+});
+
+// How much of a file has been sent.
+document.addEventListener("htmx:xhr:progress", (event) => {
+  const bar = event.target.querySelector("progress");
+  if (bar && event.detail.lengthComputable) {
+    bar.hidden = false;
+    bar.value = event.detail.loaded / event.detail.total;
+  }
+});
+
+// One box that selects all boxes of a name.
+document.addEventListener("change", (event) => {
+  const name = event.target.dataset.selects;
+  if (name) {
+    for (const box of document.querySelectorAll(`input[type=checkbox][name="${name}"]`)) {
+      box.checked = event.target.checked;
+    }
+  }
+});
+
+// A grid of links is one stop of the tab key; arrows move among them, to the nearest that there is.
+const enter = (grid) => {
+  const links = [...grid.querySelectorAll("a")];
+  const first = links.find((link) => link.getAttribute("aria-current")) || links[0];
+  links.forEach((link) => (link.tabIndex = link === first ? 0 : -1));
+};
+document.querySelectorAll("[data-grid]").forEach(enter);
+document.addEventListener("keydown", (event) => {
+  const moves = { ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] };
+  const move = moves[event.key];
+  const here = event.target.closest("[data-grid] a");
+  if (!here || !move) {
+    return;
+  }
+  event.preventDefault();
+  let nearest = null;
+  let least = Infinity;
+  for (const link of here.parentElement.querySelectorAll("a")) {
+    const up = link.dataset.up - here.dataset.up;
+    const across = link.dataset.across - here.dataset.across;
+    const along = up * move[0] + across * move[1];
+    const aside = Math.abs(up * move[1]) + Math.abs(across * move[0]);
+    if (along > 0 && along + 3 * aside < least) {
+      [nearest, least] = [link, along + 3 * aside];
+    }
+  }
+  if (nearest) {
+    here.tabIndex = -1;
+    nearest.tabIndex = 0;
+    nearest.focus();
+  }
+});
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-grid] a");
+  if (link) {
+    for (const other of link.parentElement.querySelectorAll("[aria-current]")) {
+      other.removeAttribute("aria-current");
+    }
+    link.setAttribute("aria-current", "true");
+    enter(link.parentElement);
+  }
+});

@@ -1,0 +1,60 @@
+"""Texts in several languages: English as it is written in pages and code, and translations of it.
+
+A translation is a folder of TOML files, one for each screen, of English texts with their
+counterparts. What a certificate says stays as it is, since others check it. `pages` uses it.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.resources import files
+
+__all__ = ["LANGUAGES", "language_of", "translations", "translator"]
+
+LANGUAGES = {"en": "English", "de": "Deutsch"}
+"""The languages that pages can have, each by its own name."""
+
+Translate = Callable[..., str]
+
+
+@cache
+def translations(language: str) -> Mapping[str, str]:
+    """Every English text with its counterpart; empty for English itself."""
+    import tomllib
+
+    if language == "en":
+        return {}
+    folder = files("shoal.workbench") / "translations" / language
+    found: dict[str, str] = {}
+    for file in folder.iterdir():
+        found |= tomllib.loads(file.read_text("utf-8"))["texts"]
+    return found
+
+
+def translator(language: str) -> Translate:
+    """What translates a text, and puts values at its {names}.
+
+    >>> translator("en")("{number} columns", number=3)
+    '3 columns'
+    """
+    known = translations(language)
+
+    def translate(text: str, **values: object) -> str:
+        told = known.get(text, text)
+        return told.format(**values) if values else told
+
+    return translate
+
+
+def language_of(chosen: str | None, accepted: str) -> str:
+    """The language somebody chose, or the first one that their browser accepts.
+
+    >>> language_of(None, "fr, de-AT;q=0.9, en;q=0.8")
+    'de'
+    """
+    if chosen in LANGUAGES:
+        return chosen
+    for part in accepted.split(","):
+        name = part.partition(";")[0].strip().lower().partition("-")[0]
+        if name in LANGUAGES:
+            return name
+    return "en"

@@ -1,0 +1,124 @@
+"""Numbers and dates as people write them become those that Shoal reads, or an error."""
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.data.values import DURATION, ValueOptions, in_seconds
+from shoal.errors import ColumnError, ParameterError
+
+
+def turned(options: ValueOptions, texts: list[str | None], kind: str | None = None) -> Any:
+    lazy = pl.LazyFrame({"*": pl.Series(texts, dtype=pl.String)})
+    rows, guessed = options.turned(lazy, {} if kind is None else {"*": kind})
+    return rows.collect()["*"].to_list(), bool(guessed)
+
+
+GERMAN = ValueOptions(",", ".")
+DAYS = ValueOptions(dates="%d.%m.%Y")
+
+
+def test_decimal_commas_and_thousands() -> None:
+    texts = ["1.234,50", "-3", "", None, "+0,5", "1e3", "12.345.678", ",5"]
+    numbers = ["1234.5", "-3", None, None, "+0.5", "1e3", "12345678", ".5"]
+    assert turned(GERMAN, texts) == (numbers, True)
+    assert turned(GERMAN, texts, "float") == (numbers, False)
+
+
+@pytest.mark.parametrize("texts", [["1,5", "n/a"], ["1.5"], ["1.2345,5"], ["18.10.1970"], [""]])
+def test_a_column_of_something_else_is_left_alone(texts: list[str | None]) -> None:
+    assert turned(GERMAN, texts) == (texts, True)
+
+
+def test_a_declared_column_must_be_written_so() -> None:
+    with pytest.raises(ColumnError, match=r"2 values of column '\*' are not written as 1\.234,5"):
+        turned(GERMAN, ["1.5", "2,5", "secret"], "float")
+    with pytest.raises(ColumnError, match=r"1 value of column '\*' is not written as %d\.%m\.%Y"):
+        turned(DAYS, ["31.02.1999", "1.3.1999"], "date")
+    assert turned(GERMAN, ["1,5"], "text") == (["1,5"], False)
+    assert turned(DAYS, ["1.3.1999"], "text") == (["1.3.1999"], False)
+
+
+def test_leading_zeros_stay() -> None:
+    assert turned(GERMAN, ["01234", "10115"])[0] == ["01234", "10115"]
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "said"),
+    [
+        ("%d.%m.%Y", "18.10.1970", "1970-10-18"),
+        ("%m/%d/%y", "10/18/70", "1970-10-18"),
+        ("%d %b %Y", "18 Oct 1970", "1970-10-18"),
+        ("%Y%m%d", "19701018", "1970-10-18"),
+        ("%d.%m.%Y %H:%M", "18.10.1970 07:30", "1970-10-18T07:30:00"),
+        ("%d.%m.%Y %H:%M", "18.10.1970 00:00", "1970-10-18"),
+        ("%H:%M:%S%.f", "07:30:01.5", "07:30:01.500000"),
+        ("%H:%M", "07:30", "07:30:00"),
+        ("%I:%M %p", "07:30 PM", "19:30:00"),
+        (DURATION, "26:30:00", "95400"),
+        (DURATION, "-0:00:01.50", "-1.5"),
+        (DURATION, "0:90", None),
+    ],
+)
+def test_forms_of_dates_and_times(form: str, text: str, said: str | None) -> None:
+    options = ValueOptions(dates={"*": form})
+    if said is None:
+        with pytest.raises(ColumnError, match="not written as duration"):
+            turned(options, [text])
+    else:
+        assert turned(options, [text, None, ""]) == ([said, None, None], False)
+
+
+@pytest.mark.parametrize(
+    ("given", "option"),
+    [
+        ({"decimal": ";"}, "decimal"),
+        ({"thousands": "x"}, "thousands"),
+        ({"decimal": ",", "thousands": ","}, "both"),
+        ({"thousands": "."}, "both"),
+        ({"dates": "%Y"}, "dates"),
+        ({"dates": "day"}, "dates"),
+        ({"dates": "%Q"}, "dates"),
+        ({"dates": {"a": "%d.%m"}}, "dates"),
+    ],
+)
+def test_marks_and_forms_that_mean_nothing_are_refused(given: Any, option: str) -> None:
+    with pytest.raises(ParameterError, match=option):
+        ValueOptions(**given)
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_a_file_is_read_as_if_it_were_written_otherwise(engine: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("born;paid;plz;note\n18.10.1970;1.000,5;01234;a\n;;;\n", encoding="utf-8")
+    table = shoal.read(
+        path, decimal=",", thousands=".", dates={"born": "%d.%m.%Y"}, types={"paid": "float"},
+        engine=engine,
+    )  # fmt: skip
+    assert table.labels("born") == ("1970-10-18", "")
+    assert table.keys("paid") == (1000.5, None)
+    assert table.labels("plz") == ("01234", "")
+    # That a column was turned says something of its values, unless it had to be.
+    assert table.guessed == {"plz", "note"}
+    some = shoal.read(path, dates={"born": "%d.%m.%Y"}, columns=["plz"], engine=engine)
+    assert some.names == ("plz",)
+    with pytest.raises(ColumnError, match="no column 'brn'"):
+        shoal.read(path, dates={"brn": "%d.%m.%Y"}, engine=engine)
+
+
+def test_durations_are_seconds(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {"a": [dt.timedelta(hours=26), None], "b": [dt.timedelta(milliseconds=1500)] * 2}
+    )
+    rows, names = in_seconds(frame.lazy())
+    assert rows.collect().to_dict(as_series=False) == {"a": [93600, None], "b": [1.5, 1.5]}
+    assert names == {"a", "b"}
+    frame.write_parquet(tmp_path / "t.parquet")
+    for engine in ("memory", "stream"):
+        table = shoal.read(tmp_path / "t.parquet", engine=engine)
+        assert table.keys("a") == (93600, None)
+        assert table.guessed == {"a", "b"}

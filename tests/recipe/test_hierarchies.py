@@ -1,0 +1,172 @@
+"""Hierarchies of a draft: which are needed, made one by one, and how to begin."""
+
+from pathlib import Path
+
+import pytest
+
+from shoal.data.hierarchy import Hierarchy, suppress, write
+from shoal.data.kinds import Kind
+from shoal.errors import RecipeError, ShoalError
+from shoal.recipe.editing import Draft
+from shoal.recipe.hierarchies import (
+    READY_NAME,
+    REASONS,
+    hierarchy_in,
+    is_from_rows,
+    needs,
+    starting,
+)
+from shoal.recipe.schema import BUILDERS, options_of
+
+RECIPE = """
+[source]
+path = "people.csv"
+types = { age = "integer", sex = "?" }
+
+[roles]
+name = "identifying"
+age = "quasi"
+sex = "quasi"
+ill = "sensitive"
+ward = "?"
+
+[hierarchies]
+age = { build = "intervals", low = 0, high = 99, widths = [10] }
+sex = { file = "sex.csv" }
+"""
+
+
+def drafted(folder: Path, more: str = "") -> Draft:
+    path = folder / "recipe.toml"
+    path.write_text(RECIPE + more)
+    return Draft.read(path)
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("", {"age": "needed", "sex": "needed", "ill": "useful"}),
+        ('[method]\nname = "?"', {"age": "needed", "sex": "needed", "ill": "useful"}),
+        ('[method]\nname = "auto"', {"age": "useful", "sex": "useful", "ill": "useful"}),
+        ('[method]\nname = "optimal"', {"age": "needed", "sex": "needed", "ill": "unused"}),
+        ('[method]\nname = "sampling"', {"age": "useful", "sex": "useful", "ill": "unused"}),
+    ],
+)
+def test_the_method_says_which_columns_need_one(
+    tmp_path: Path, method: str, expected: dict[str, str]
+) -> None:
+    assert needs(drafted(tmp_path, method)) == expected
+
+
+def test_one_hierarchy_is_made_though_the_rest_is_undecided(tmp_path: Path) -> None:
+    draft = drafted(tmp_path)
+    assert hierarchy_in(draft, "age").kind is Kind.INTEGER
+    section = {"build": "suppress", "values": ["1", "2"]}
+    assert hierarchy_in(draft, "age", section).lines() == [["1", "*"], ["2", "*"]]
+    with pytest.raises(ShoalError):
+        hierarchy_in(draft, "sex")
+    write(suppress(["f", "m"]), tmp_path / "sex.csv")
+    assert hierarchy_in(draft, "sex").leaves == 2
+
+
+def test_what_is_wrong_with_a_section_is_said(tmp_path: Path) -> None:
+    draft = drafted(tmp_path)
+    with pytest.raises(RecipeError, match="widths") as refused:
+        hierarchy_in(draft, "age", {"build": "intervals", "low": 0, "high": 9, "widths": [0.5]})
+    assert refused.value.option == "hierarchies.age.widths"
+    with pytest.raises(RecipeError, match="wide: unknown key"):
+        hierarchy_in(draft, "age", {"build": "intervals", "wide": 3})
+    (tmp_path / "people.csv").write_text("age\n1\n")
+    with pytest.raises(RecipeError, match="is the source itself"):
+        hierarchy_in(draft, "age", {"file": "people.csv"})
+
+
+def test_a_note_beside_the_file_says_that_it_was_made_from_rows(tmp_path: Path) -> None:
+    draft = drafted(tmp_path)
+    write(suppress(["f", "m"]), tmp_path / "sex.csv")
+    assert not is_from_rows(draft, "sex")
+    write(Hierarchy.from_lines([["f", "*"]], derived=True), tmp_path / "sex.csv")
+    assert is_from_rows(draft, "sex")
+    assert not is_from_rows(draft, "age")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "values", "build"),
+    [
+        ("age", Kind.INTEGER, None, "intervals"),
+        ("Alter", Kind.FLOAT, None, "intervals"),
+        ("stay", Kind.INTEGER, None, "intervals"),
+        ("admitted", Kind.DATE, None, "dates"),
+        ("Geburtsdatum", Kind.DATE, None, "dates"),
+        ("PLZ", Kind.TEXT, None, "ready"),
+        ("zip", Kind.INTEGER, None, "ready"),
+        ("post code", Kind.TEXT, None, "mask"),
+        ("AGE", None, None, "intervals"),
+        ("geburtsdatum", None, None, "dates"),
+        ("ward", None, None, "group"),
+        ("sex", Kind.TEXT, None, "ready"),
+        ("sexo", Kind.TEXT, None, "suppress"),
+        ("insured", Kind.TEXT, 2, "suppress"),
+        ("ward", Kind.TEXT, None, "group"),
+        ("code", Kind.TEXT, 5000, "file"),
+    ],
+)
+def test_the_name_and_type_of_a_column_suggest_a_builder(
+    name: str, kind: Kind | None, values: int | None, build: str
+) -> None:
+    start = starting(name, kind, values)
+    assert start.section["build"] == build
+    assert start.reason in REASONS
+    assert set(start.section) <= set(options_of(BUILDERS, build).model_fields)
+
+
+@pytest.mark.parametrize(
+    ("name", "hierarchy"),
+    [
+        ("country", "countries"),
+        ("Staatsangehörigkeit", "countries"),
+        ("ISCO_08", "isco-08"),
+        ("icd10", "icd-10"),
+        ("ICD-10-CM", "icd-10-cm"),
+        ("nace_rev2", "nace-2"),
+        ("ISCED", "isced-2011"),
+        ("Bundesland", "german-states"),
+        ("us_state", "us-states"),
+        ("Geschlecht", "sex"),
+        ("PLZ", "postcodes-de"),
+        ("zip_code", "postcodes-us"),
+        ("marital status", "marital-status"),
+    ],
+)
+def test_a_name_suggests_a_ready_made_hierarchy(name: str, hierarchy: str) -> None:
+    start = starting(name, Kind.TEXT)
+    assert start.section == {"build": "ready", "name": hierarchy}
+    assert start.reason == READY_NAME
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "texts", "section"),
+    [
+        ("country", Kind.TEXT, ["FRA", "DEU"], {"name": "countries", "form": "alpha-3"}),
+        ("country", Kind.TEXT, ["France", "Iran"], {"name": "countries", "form": "name"}),
+        ("country", Kind.INTEGER, ["8", "250"], {"name": "countries", "form": "numeric"}),
+        ("isco", Kind.INTEGER, ["110", "2512"], {"name": "isco-08"}),
+        ("sex", Kind.TEXT, ["m", "w"], {"name": "sex", "form": "german-letters"}),
+        ("icd", Kind.TEXT, ["J18.9", "E11"], {"name": "icd-10", "form": "dotted"}),
+        # A few may be mistyped.
+        ("icd", Kind.TEXT, ["J18", "E11", "I10", "C50", "?"], {"name": "icd-10"}),
+        # Without a name that says so.
+        ("x", Kind.TEXT, ["France", "Iran", "Peru"], {"name": "countries", "form": "name"}),
+        ("x", Kind.TEXT, ["J18.9", "E11", "I10.0"], {"name": "icd-10", "form": "dotted"}),
+    ],
+)
+def test_how_values_are_written_suggests_the_form(
+    name: str, kind: Kind, texts: list[str], section: dict[str, str]
+) -> None:
+    assert starting(name, kind, texts=texts).section == {"build": "ready", **section}
+
+
+def test_values_that_are_not_of_the_list_suggest_none() -> None:
+    assert starting("country", Kind.TEXT, texts=["home", "abroad"]).section["build"] == "group"
+    assert starting("x", Kind.TEXT, texts=["France"]).section["build"] == "group"
+    assert starting("x", Kind.TEXT, texts=["France", "elsewhere"]).section["build"] == "group"

@@ -1,0 +1,58 @@
+"""Attack: what there is to attack, jobs that do it, and what is shown of it."""
+
+from fractions import Fraction
+
+from shoal.methods.noisy_counts import NoisyCounts
+from shoal.recipe import Recipe
+from shoal.recipe.editing import editing
+from shoal.workbench.projects import Project
+from tests.workbench.benches import Bench
+
+KEY = "hospital~hospital"
+ATTACK = f"/p/{KEY}/attack"
+
+
+def released(project: Project, place: str, **method: object) -> None:
+    """A release of the project by a method, which its recipe names from then on."""
+    with editing(project.recipe) as draft:
+        draft.set("method", to=dict(method))
+    recipe = Recipe.load(project.recipe)
+    folder = project.place_for_release(place)
+    folder.parent.mkdir(exist_ok=True)
+    recipe.release(recipe.table(), folder)
+
+
+def test_without_a_release_the_screen_says_what_to_do(demo_bench: Bench) -> None:
+    assert "There is no release to attack yet" in demo_bench.get(ATTACK)
+
+
+def test_differential_privacy_leaves_nothing_to_find(demo_bench: Bench) -> None:
+    project = demo_bench.project(KEY)
+    recipe = Recipe.load(project.recipe)
+    made = NoisyCounts(1, Fraction(1, 1000), levels="tree").release(recipe.table())
+    folder = project.place_for_release("first")
+    folder.parent.mkdir()
+    made.write(folder)
+    shown = demo_bench.get(ATTACK)
+    assert "There is nothing to find for such an attacker" in shown
+    assert "Attack it" not in shown
+    assert "<svg" in demo_bench.get(f"{ATTACK}/bound?release=first", part=True)
+    assert "is proven" in demo_bench.post(ATTACK, status=422, release="first").text
+
+
+def test_a_minimal_table_is_attacked_by_its_algorithm(demo_bench: Bench) -> None:
+    project = demo_bench.project(KEY)
+    released(project, "groups", name="mondrian", models=["2-anonymity"], splits="median")
+    sensitive = Recipe.load(project.recipe).content.having("sensitive")[0]
+    refused = demo_bench.post(ATTACK, status=422, release="groups").text
+    assert "No sensitive column was chosen" in refused
+    demo_bench.post(ATTACK, release="groups", column=sensitive, people="on")
+    [job] = demo_bench.desk.jobs.of(project, "attack")
+    assert job.wait(120) == "done", job.error
+    shown = demo_bench.get(ATTACK)
+    assert "whose value is certain" in shown
+    assert "1,000" in shown
+
+
+def test_what_is_not_there_is_not_attacked(demo_bench: Bench) -> None:
+    assert "no such release" in demo_bench.post(ATTACK, status=422, release="../x").text

@@ -1,0 +1,159 @@
+"""Members of a team: keys, roles, and that a release needs the word of somebody else."""
+
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from shoal.errors import FileError, ParameterError
+from shoal.workbench import approvals
+from shoal.workbench.access import TeamAccess
+from shoal.workbench.app import application
+from shoal.workbench.members import ROLES, Member, Members, may
+from shoal.workbench.projects import Home
+from tests.workbench.benches import HOST, ORIGIN, hospital
+
+PROJECT = "/p/hospital~hospital"
+HEADERS = {"Origin": ORIGIN, "Sec-Fetch-Site": "same-origin"}
+
+
+class Team:
+    """The workbench of a team on the demo, and a client for each member."""
+
+    def __init__(self, home: Path) -> None:
+        hospital(home)
+        self.home = home
+        self.members = Members(home)
+        self.events: list[object] = []
+        self.access = TeamAccess((HOST,), members=self.members)
+        self.app = application(home, self.access, self.events.append)
+        self.keys = {role: self.members.add(role.title(), role) for role in ROLES}
+
+    def client(self, role: str | None = None) -> TestClient:
+        client = TestClient(self.app, base_url=ORIGIN, headers=HEADERS, follow_redirects=False)
+        if role is not None:
+            assert client.post("/enter", data={"key": self.keys[role]}).status_code == 303
+        return client
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Team:
+    return Team(tmp_path)
+
+
+def test_members_come_in_with_their_key_only(team: Team) -> None:
+    stranger = team.client()
+    assert stranger.get("/").headers["location"] == "/enter"
+    assert stranger.get(f"{PROJECT}/risk").headers["location"] == "/enter"
+    assert stranger.get("/enter").status_code == 200
+    for key in ("", "shoal-0", team.keys["owner"][:-1]):
+        assert stranger.post("/enter", data={"key": key}).status_code == 401
+    assert stranger.get("/?token=x").headers["location"] == "/enter"
+    assert team.client("owner").get("/").status_code == 200
+
+
+def test_keys_are_kept_as_digests_that_nobody_else_reads(team: Team) -> None:
+    text = team.members.path.read_text()
+    assert not any(key in text for key in team.keys.values())
+    assert team.members.path.stat().st_mode & 0o077 == 0
+
+
+def test_who_is_removed_is_out_at_once(team: Team) -> None:
+    reviewer = team.client("reviewer")
+    assert reviewer.get("/").status_code == 200
+    team.members.remove("Reviewer")
+    assert reviewer.get("/").headers["location"] == "/enter"
+    with pytest.raises(ParameterError, match="nobody called 'Reviewer' has a key"):
+        team.members.remove("Reviewer")
+
+
+def test_leaving_ends_the_session(team: Team) -> None:
+    owner = team.client("owner")
+    session = owner.cookies["shoal-7"]
+    assert owner.post("/leave").status_code == 303
+    owner.cookies.set("shoal-7", session)
+    assert owner.get("/").headers["location"] == "/enter"
+
+
+@pytest.mark.parametrize("screen", ["data", "roles", "risk", "promise", "release", "run"])
+def test_analysts_only_ask(team: Team, screen: str) -> None:
+    analyst = team.client("analyst")
+    assert analyst.get(f"{PROJECT}/{screen}").status_code == 403
+    assert analyst.get(f"{PROJECT}/ask").status_code == 200
+    assert analyst.post(f"{PROJECT}/approval/approve").status_code == 403
+
+
+def test_reviewers_look_and_change_nothing(team: Team) -> None:
+    reviewer = team.client("reviewer")
+    assert reviewer.get(f"{PROJECT}/risk").status_code == 200
+    for path in ("/approval/ask", "/roles", "/release", "/promise"):
+        assert reviewer.post(f"{PROJECT}{path}").status_code == 403
+    assert reviewer.get(f"{PROJECT}/data/rows").status_code == 403
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_roles_that_are_unknown_may_do_nothing(method: str) -> None:
+    stranger = Member("x", "guest")
+    assert not may(stranger, method, f"{PROJECT}/release")
+
+
+def test_nobody_approves_their_own_release(team: Team) -> None:
+    project = Home(team.home).project("hospital~hospital")
+    with pytest.raises(ParameterError, match="not approved"):
+        approvals.require(project)
+    owner, reviewer = team.client("owner"), team.client("reviewer")
+    owner.post(f"{PROJECT}/approval/ask")
+    assert owner.post(f"{PROJECT}/approval/approve").status_code == 422
+    with pytest.raises(ParameterError, match="not approved"):
+        approvals.require(project)
+    digest = approvals.digest_of(project)
+    answer = reviewer.post(f"{PROJECT}/approval/approve", data={"digest": digest})
+    assert answer.status_code == 303
+    assert approvals.require(project).digest == approvals.digest_of(project)
+    approvals.use(project)
+    with pytest.raises(ParameterError, match="not approved"):
+        approvals.require(project)
+
+
+def test_a_changed_recipe_needs_a_new_approval(team: Team) -> None:
+    project = Home(team.home).project("hospital~hospital")
+    team.client("owner").post(f"{PROJECT}/approval/ask")
+    digest = approvals.digest_of(project)
+    team.client("reviewer").post(f"{PROJECT}/approval/approve", data={"digest": digest})
+    approvals.require(project)
+    project.recipe.write_text(project.recipe.read_text() + "\n# changed\n")
+    with pytest.raises(ParameterError, match="not approved"):
+        approvals.require(project)
+
+
+def test_a_declined_release_says_why(team: Team) -> None:
+    team.client("owner").post(f"{PROJECT}/approval/ask")
+    team.client("reviewer").post(f"{PROJECT}/approval/decline", data={"reason": "too <b>much</b>"})
+    shown = team.client("owner").get(f"{PROJECT}/approval").text
+    assert "Reviewer declined." in shown
+    assert "too &lt;b&gt;much&lt;/b&gt;" in shown
+
+
+def test_the_log_says_who_did_what_and_no_key(team: Team) -> None:
+    team.client("owner").post(f"{PROJECT}/approval/ask")
+    last = team.events[-1]
+    assert isinstance(last, dict)
+    assert last["who"] == "Owner"
+    assert last["project"] == "hospital~hospital"
+    assert last["path"] == "/p/{project}/approval/ask"
+    assert not any(key in str(team.events) for key in team.keys.values())
+
+
+def test_names_and_roles_are_checked(tmp_path: Path) -> None:
+    members = Members(tmp_path)
+    for name in ("", "x" * 101, "a\nb"):
+        with pytest.raises(ParameterError, match="printable"):
+            members.add(name, "owner")
+    with pytest.raises(ParameterError, match="role='boss' is unknown"):
+        members.add("Ann", "boss")
+    members.add("Ann", "owner")
+    with pytest.raises(ParameterError, match="'Ann' has a key already"):
+        members.add("Ann", "analyst")
+    members.path.write_text("{")
+    with pytest.raises(FileError, match="cannot be read"):
+        members.all()
