@@ -436,8 +436,8 @@ def test_a_page_elsewhere_gets_and_changes_nothing(
     before = recipe.read_bytes()
     with running(tmp_path) as started, tab(browser, started.address) as page:
         target = f"{started.origin}{HOSPITAL}/roles"
-        statuses: list[int] = []
-        page.context.on("response", lambda answer: statuses.append(_status(answer, started)))
+        answers: list[tuple[str, int]] = []
+        page.context.on("response", lambda answer: answers.append(_answer(answer, started)))
         for host in ("127.0.0.1", "localhost"):
             # The same host is the same site: a cookie that is strict about sites is sent.
             page.goto(elsewhere.replace("127.0.0.1", host))
@@ -454,15 +454,26 @@ def test_a_page_elsewhere_gets_and_changes_nothing(
             with page.expect_navigation():
                 page.evaluate(FORM, f"{target}/set")
             assert "Pages elsewhere cannot use the workbench" in page.content()
-        assert set(statuses) == {0, 403}
+        # The browser fetches the icon of the owner's tab whenever it likes, now and then this late.
+        icon = f"{started.origin}/static/mark.svg?v="
+        answered = [
+            (address, status)
+            for address, status in answers
+            if status != NOT_ASKED and not address.startswith(icon)
+        ]
+        assert [address for address, status in answered if status != 403] == []
         # Frames, windows and forms; of what `fetch` and images are refused a page cannot tell.
-        assert statuses.count(403) >= 6
+        assert len(answered) >= 6
         # All that while the owner is in, and the workbench answers its own pages.
         page.goto(target)
         assert "Roles" in page.title()
     assert recipe.read_bytes() == before
 
 
-def _status(answer: Any, started: Running) -> int:
-    """How the workbench answered; 0 for what it was not asked."""
-    return int(answer.status) if answer.url.startswith(started.origin) else 0
+NOT_ASKED = 0
+
+
+def _answer(answer: Any, started: Running) -> tuple[str, int]:
+    """An address and how the workbench answered, if it was asked."""
+    asked = answer.url.startswith(started.origin)
+    return answer.url, int(answer.status) if asked else NOT_ASKED
