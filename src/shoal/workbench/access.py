@@ -1,8 +1,9 @@
 """Who may come in: the printed address or members with a key, and pages of our own only.
 
 A page elsewhere can neither read nor start anything: requests need a cookie that only the printed
-address or a key gives, must name this host, and must not come from another origin. Uses `members`
-and the service's log; `app` puts it around every request.
+address or a key gives, must name this host, and must not come from another origin. Nor may another
+user of this machine come in. Uses `callers`, `members` and the service's log; `app` puts it around
+every request.
 """
 
 import secrets
@@ -17,6 +18,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 
 from shoal.service.asgi import Application, Message, Receive, Send
 from shoal.service.log import Log, place_of
+from shoal.workbench.callers import is_another_user
 from shoal.workbench.members import OWNER, Member, Members, may
 
 __all__ = ["ENTER", "OPEN", "START", "Access", "Guard", "TeamAccess", "session_of"]
@@ -175,11 +177,13 @@ class Guard:
             self.log(_event(scope, status, time.monotonic() - start, bug))
 
     def _refused(self, scope: Message) -> PlainTextResponse | None:
-        """A refusal for requests that a page elsewhere may have made."""
+        """A refusal for requests that a page elsewhere or another user may have made."""
         headers = list(scope["headers"])
         given = {name: _values(headers, name) for name in (b"host", b"origin", b"sec-fetch-site")}
         if given[b"host"] not in [[host] for host in self.access.hosts]:
             return PlainTextResponse("This address is not served here.", 421)
+        if not self.access.is_team and is_another_user(scope.get("client"), scope.get("server")):
+            return PlainTextResponse("This workbench belongs to another user.", 403)
         foreign = given[b"origin"] and given[b"origin"][0] not in self.access.origins()
         sites = given[b"sec-fetch-site"]
         if foreign or any(site not in ("same-origin", "none") for site in sites):
