@@ -147,6 +147,7 @@ def test_shells_complete_commands_and_options(shell: str) -> None:
     assert "verify" not in completed(shell, "shoal re")
     assert "check" in completed(shell, "shoal recipe ch")
     assert "--json" in completed(shell, "shoal release --j")
+    assert completed(shell, "shoal recipe new t.csv --method noi")[0] == "noisy-counts"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -346,3 +346,19 @@ def test_make_writes_a_ready_made_hierarchy(folder: Path) -> None:
     ]
     assert "did you mean 'us-states'" in run("make", "ready", "us-state", code=2).stderr
     assert "--form" in run("make", "ready", "us-states", "--values", "XX", code=2).stderr
+
+
+def test_hierarchies_that_arx_saved_are_shown_and_checked(folder: Path) -> None:
+    from tests.arx.test_builders import bounds, intervals, saved
+
+    saved(folder, intervals(0, 10, lower=bounds(0, 0, 0), upper=bounds(40, 40, 40)))
+    assert run("show", "made.ahs").stdout.startswith("made.ahs: 40 values, 3 levels")
+    assert run("show", "made.ahs", "--add-root", "all").stdout.startswith("made.ahs: 40 values, 4")
+    assert run("check", "made.ahs").stdout == "sound: 40 values, 3 levels\n"
+    column = ("--table", "people.csv", "--column", "age", "--type", "integer")
+    assert "1 value" in run("check", "made.ahs", *column, code=1).stdout
+    said = run("show", "made.ahs", "--separator", ";", code=2).stderr
+    assert "--separator is for CSV files" in " ".join(said.split())
+    (folder / "made.ahs").rename("made.csv")
+    said = " ".join(run("show", "made.csv", code=2).stderr.split())
+    assert "made.csv is not CSV, but saved by ARX" in said

@@ -109,6 +109,27 @@ def test_letters_of_stata_are_missing_or_values(stata: Path) -> None:
     assert column(stata, "a", labels="texts") == ["one", None, None, None, "3"]
 
 
+def test_a_column_of_letters_alone_is_read_as_any_other(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": pd.Series(["a", "b"], dtype=object)})
+    pyreadstat.write_dta(frame, tmp_path / "t.dta", missing_user_values={"a": ["a", "b"]})
+    assert column(tmp_path / "t.dta", "a") == [None, None]
+    assert column(tmp_path / "t.dta", "a", user_missing="values") == [".a", ".b"]
+
+
+def test_a_letter_is_a_code_in_a_column_of_texts(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"sex": ["f", "m", "x"]})
+    labels = {"sex": {"f": "female", "m": "male"}}
+    pyreadstat.write_sav(frame, tmp_path / "t.sav", variable_value_labels=labels)
+    assert column(tmp_path / "t.sav", "sex", labels="texts") == ["female", "male", "x"]
+
+
+def test_a_year_of_six_digits_is_refused_without_showing_it(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"at": [13_630_000_000.0, 6_306_000_000_000.0]})
+    pyreadstat.write_sav(frame, tmp_path / "t.sav", variable_format={"at": "DATETIME20"})
+    with pytest.raises(ColumnError, match="'at' has a date outside the years 1 to 9999"):
+        shoal.read(tmp_path / "t.sav").keys("at")
+
+
 def test_floats_of_four_bytes_keep_their_digits(tmp_path: Path) -> None:
     pd.DataFrame({"a": pd.Series([0.1, 2.5], dtype="float32")}).to_stata(
         tmp_path / "t.dta", write_index=False
@@ -131,13 +152,11 @@ def test_transport_files_have_no_declared_missing_values(tmp_path: Path) -> None
 @pytest.mark.parametrize("form", ["sav", "dta", "xpt"])
 def test_damaged_files_are_refused_without_a_value(form: str, tmp_path: Path) -> None:
     content = write_statistical(pl.DataFrame({"a": ["secret"] * 99}), form)
-    (tmp_path / f"t.{form}").write_bytes(content[: len(content) // 2])
-    if form == "xpt":
-        # It says how many rows there are, and pyreadstat does not mind fewer.
-        return
-    with pytest.raises(FileError, match="damaged") as caught:
-        shoal.read(tmp_path / f"t.{form}")
-    assert "secret" not in str(caught.value)
+    for end in (len(content) // 2, -1):
+        (tmp_path / f"t.{form}").write_bytes(content[:end])
+        with pytest.raises(FileError, match="damaged") as caught:
+            shoal.read(tmp_path / f"t.{form}")
+        assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("form", ["sav", "dta", "xpt"])

@@ -62,6 +62,35 @@ def test_a_damaged_workbook_is_refused(tmp_path: Path) -> None:
     assert "secret" not in str(caught.value)
 
 
+def test_an_old_workbook_that_was_cut_off_is_refused(tmp_path: Path) -> None:
+    # The reader of old workbooks panics, which is no Exception, where four bytes are cut in two.
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16)
+    sizes = b"\x3e\0\x03\0\xfe\xff\x09\0\x06\0" + bytes(10)
+    chains = b"\1\0\0\0" + bytes(8) + b"\0\x10\0\0" + b"\xfe\xff\xff\xff" + bytes(4)
+    more = b"\xfe\xff\xff\xff" + bytes(4) + bytes(4) + b"\xff" * 432
+    (tmp_path / "t.xls").write_bytes((head + sizes + chains + more)[:512] + bytes(22))
+    with pytest.raises(FileError, match="damaged"):
+        shoal.read(tmp_path / "t.xls")
+
+
+def test_an_empty_sheet_is_refused(tmp_path: Path) -> None:
+    path = book(tmp_path / "t.xlsx", {"a": []})
+    with pytest.raises(FileError, match="sheet 'a' is empty; its first row needs the names"):
+        shoal.read(path)
+
+
+def test_texts_among_durations_are_refused_without_showing_them(tmp_path: Path) -> None:
+    workbook = xlsxwriter.Workbook(tmp_path / "t.xlsx")
+    sheet = workbook.add_worksheet()
+    sheet.write_row(0, 0, ["id", "worked"])
+    sheet.write_number(1, 1, 1.5, workbook.add_format({"num_format": "[h]:mm:ss"}))
+    sheet.write_string(2, 1, "secret")
+    workbook.close()
+    with pytest.raises(ColumnError, match="'worked' has texts among cells of another") as caught:
+        shoal.read(tmp_path / "t.xlsx")
+    assert "secret" not in str(caught.value)
+
+
 def test_formulas_are_texts(tmp_path: Path) -> None:
     content = write_workbook(pl.DataFrame({"a": ["=1+1", "http://x.org"]}))
     with zipfile.ZipFile(io.BytesIO(content)) as archive:

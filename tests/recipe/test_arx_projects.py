@@ -183,8 +183,22 @@ def test_quality_models_by_their_names(tmp_path: Path, metric: str, loss: str) -
     thing = Thing("org.deidentifier.arx.metric.v2." + metric)
     found, recipe = taken(people(metric=thing, shown_metric="Other"), tmp_path)
     assert recipe["method"]["loss"] == loss
-    assert left(found, "quality model 'MetricSDNMPublisherPayout'") == (loss == "granularity")
+    is_left = loss == "granularity"
+    assert left(found, "quality model 'MetricSDNMPublisherPayout'") == is_left
+    assert any(line.startswith("quality model") for line in found.taken) != is_left
     Recipe.load(found.recipe)
+
+
+@pytest.mark.parametrize(("coefficient", "is_cheap"), [("0.007", True), ("0.25", False)])
+def test_a_coefficient_for_local_recoding_is_told(
+    tmp_path: Path, coefficient: str, is_cheap: bool
+) -> None:
+    made = people(shown_metric=f"Loss ({coefficient}/1.0/0.014)")
+    found, recipe = taken(made, tmp_path)
+    assert recipe["method"]["balance"] == float(coefficient)
+    assert left(found, f"local recoding, which a coefficient of suppression of {coefficient}") == (
+        is_cheap
+    )
 
 
 def test_types_and_formats_are_converted(tmp_path: Path) -> None:

@@ -101,6 +101,33 @@ def test_a_draft_takes_for_text_what_would_lose_a_zero(tmp_path: Path) -> None:
         assert re.search(rf'^{name} *= "{name}"$', drafted, re.MULTILINE)
 
 
+def test_a_draft_says_how_numbers_and_dates_in_texts_would_be_read(tmp_path: Path) -> None:
+    texts = {
+        "paid in": ["1.234,50", "3", "-12,5"],
+        "born on": ["18.10.1970", "1.2.1988", None],
+        "seen": ["1/2/2020", "3/4/2020", "5/6/2020"],
+        "town": ["Ulm", "Bonn", "Köln"],
+    }
+    people = pl.DataFrame(texts)
+    people.write_csv(tmp_path / "people.csv")
+    drafted = draft(table(people), tmp_path / "people.csv", folder=tmp_path)
+    said = [line for line in drafted.splitlines() if line.startswith("# --")]
+    assert said == [
+        "# --decimal , --thousands .",
+        "# --dates 'born on=%d.%m.%Y'",
+        "# --dates seen=%d/%m/%Y  or %m/%d/%Y",
+    ]
+    assert not any(text in drafted for text in ("1.234", "18.10", "1/2/2020", "Ulm"))
+    # And so they are read, with nothing more to say.
+    given: dict[str, Any] = {"dates": {"born on": "%d.%m.%Y", "seen": "%d/%m/%Y"}}
+    given |= {"decimal": ",", "thousands": "."}
+    read = shoal.read(tmp_path / "people.csv", **given)
+    again = draft(read, tmp_path / "people.csv", folder=tmp_path, **given)
+    types = re.findall(r'= "(text|float|date)"', again)
+    assert types == ["float", "date", "date", "text"]
+    assert "# --" not in again
+
+
 @pytest.mark.parametrize("name", [name for name in METHODS.names if name != "auto"])
 def test_a_draft_has_the_method_that_is_asked_for(
     people: pl.DataFrame, tmp_path: Path, name: str

@@ -152,6 +152,7 @@ def test_a_name_suggests_a_ready_made_hierarchy(name: str, hierarchy: str) -> No
         ("country", Kind.INTEGER, ["8", "250"], {"name": "countries", "form": "numeric"}),
         ("isco", Kind.INTEGER, ["110", "2512"], {"name": "isco-08"}),
         ("sex", Kind.TEXT, ["m", "w"], {"name": "sex", "form": "german-letters"}),
+        ("sex", Kind.TEXT, ["f", "m"], {"name": "sex", "form": "small-letters"}),
         ("icd", Kind.TEXT, ["J18.9", "E11"], {"name": "icd-10", "form": "dotted"}),
         # A few may be mistyped.
         ("icd", Kind.TEXT, ["J18", "E11", "I10", "C50", "?"], {"name": "icd-10"}),

@@ -244,6 +244,13 @@ def test_parts_and_other_formats_are_described(tmp_path: Path) -> None:
     assert package["resources"][0]["mediatype"] == "application/vnd.apache.parquet"
     with pytest.raises(ParameterError, match="describes CSV files"):
         described(tmp_path / "parquet", "csvw")
+    made.write(tmp_path / "packed", "csv.gz")
+    resource = described(tmp_path / "packed", "datapackage")["resources"][0]
+    assert (resource["format"], resource["compression"]) == ("csv", "gz")
+    assert (resource["mediatype"], resource["encoding"]) == ("text/csv", "utf-8")
+    text = json.dumps(described(tmp_path / "packed", "healthdcat"))
+    for said in ("media-types/text/csv", "media-types/application/gzip", "file-type/CSV"):
+        assert said in text
     made.write(tmp_path / "neutral", neutralise=True)
     fields = described(tmp_path / "neutral", "datapackage")["resources"][0]["schema"]["fields"]
     assert {field["type"] for field in fields} == {"string"}

@@ -17,17 +17,56 @@ from typing import Any
 from shoal.arguments import typed
 from shoal.arx.java import JavaObject, load
 from shoal.data.disk import reading, unreadable
-from shoal.data.hierarchy import Hierarchy
+from shoal.data.hierarchy import Hierarchy, read
+from shoal.data.hierarchy.tree import rooted
 from shoal.data.kinds import Kind
 from shoal.errors import FileError, HierarchyError, ParameterError, ShoalError
 
-__all__ = ["hierarchy"]
+__all__ = ["from_file", "hierarchy", "is_saved"]
+
+_SAVED = ".ahs"
 
 _LARGEST_FILE = 64 << 20
 _MOST_VALUES = 1_000_000
 _MOST_LEVELS = 100
 
 ANY = "*"
+
+
+def from_file(
+    file: str,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    kind: Kind | str = Kind.TEXT,
+    root: str | None = None,
+    add_root: str | None = None,
+    values: Iterable[object] | None = None,
+) -> Hierarchy:
+    """The hierarchy in a CSV file, or in one that ARX saved (.ahs), for some `values`.
+
+    `root` replaces the last level and `add_root` goes above it.
+    """
+    if not is_saved(file):
+        if values is not None:
+            raise ParameterError(
+                "is for hierarchies that ARX saved (.ahs)", "leave it out", option="values"
+            )
+        return read(
+            file, separator=separator, encoding=encoding, kind=kind, root=root, add_root=add_root
+        )
+    for option, given in (("separator", separator), ("encoding", encoding)):
+        if given is not None:
+            raise ParameterError("is for CSV files", "leave it out", option=option)
+    tree = hierarchy(file, values).of_kind(Kind.of(kind))
+    if root is None and add_root is None:
+        return tree
+    return Hierarchy.from_lines(rooted(tree.lines(), root, add_root), tree.kind)
+
+
+def is_saved(file: str | os.PathLike[str]) -> bool:
+    """Whether a file's name says that ARX saved a hierarchy in it."""
+    return os.fspath(file).lower().endswith(_SAVED)
 
 
 @typed

@@ -59,7 +59,7 @@ File = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="A hierarchy: CSV without header, one line per value.",
+        help="A hierarchy: CSV without header, one line per value; or saved by ARX (.ahs).",
         show_default=False,
     ),
 ]
@@ -67,8 +67,8 @@ FileOrName = Annotated[
     str,
     typer.Argument(
         metavar="FILE|NAME",
-        help="A hierarchy: CSV without header, one line per value; or the name of a ready-made "
-        "one.",
+        help="A hierarchy: CSV without header, one line per value; saved by ARX (.ahs); or the "
+        "name of a ready-made one.",
         show_default=False,
     ),
 ]
@@ -239,7 +239,8 @@ def show_hierarchy(  # noqa: PLR0913  its options
     For every level: how many values it has, how many leaves one of them covers, and the largest
     share of the domain.
     """
-    from shoal.data.hierarchy import READY, level_figures, outline, read, ready
+    from shoal.arx.builders import from_file
+    from shoal.data.hierarchy import READY, level_figures, outline, ready
 
     made = READY.get(file) if not Path(file).exists() else None
     if made is not None:
@@ -247,7 +248,7 @@ def show_hierarchy(  # noqa: PLR0913  its options
     elif form is not None:
         raise ParameterError("is for ready-made hierarchies", "leave it out", option="form")
     else:
-        hierarchy = read(
+        hierarchy = from_file(
             file,
             kind=kind,
             separator=options.character(separator),
@@ -430,13 +431,11 @@ def check_hierarchy(  # noqa: PLR0913  its options
 
     All problems are named at once. Exit code 0: none. 1: problems. 2: a file cannot be read.
     """
-    from shoal.data.hierarchy import read_lines
     from shoal.data.kinds import Kind
 
     to_cover.require()
     own_kind = Kind(kind or "text")
-    lines = read_lines(file, separator=options.character(separator), encoding=encoding)
-    lines = lines.rooted(root, add_root)
+    lines = _lines(file, options.character(separator), encoding).rooted(root, add_root)
     problems = lines.problems(own_kind)
     hierarchy = None if problems.fatal else lines.hierarchy(own_kind)
     missing = None if hierarchy is None else to_cover.uncovered(hierarchy, kind)
@@ -454,6 +453,18 @@ def check_hierarchy(  # noqa: PLR0913  its options
             print(f"sound: {', '.join(size)}")
     if not sound:
         raise typer.Exit(1)
+
+
+def _lines(file: Path, separator: str | None, encoding: str | None) -> "Lines":
+    """The lines of a hierarchy, right or wrong; those of one that ARX saved are made first."""
+    from shoal.arx.builders import from_file, is_saved
+    from shoal.data.hierarchy import Lines, read_lines
+
+    if not is_saved(file):
+        return read_lines(file, separator=separator, encoding=encoding)
+    cells = from_file(str(file), separator=separator, encoding=encoding).lines()
+    numbers = list(range(1, len(cells) + 1))
+    return Lines(cells, numbers, separator=";", encoding="utf-8", guessed=False, derived=False)
 
 
 def _missing_values(missing: "Uncovered", column: str | None, listed: bool) -> str:

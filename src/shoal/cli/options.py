@@ -641,8 +641,8 @@ class HierarchyFiles:
         tables: the tables of the command; messages about a hierarchy quote it, and must not quote
             them
         """
+        from shoal.arx.builders import from_file
         from shoal.data.disk import same
-        from shoal.data.hierarchy import read as read_hierarchy
 
         kinds, files = pairs(types, "--type"), pairs(self.hierarchy, "--hierarchy")
         if not files and (self.root is not None or self.add_root is not None):
@@ -657,7 +657,7 @@ class HierarchyFiles:
                     f"--hierarchy {name}={file} is the table itself", "give its own"
                 )
             kind = kinds.get(name, "text")
-            trees[name] = read_hierarchy(file, kind=kind, root=self.root, add_root=self.add_root)
+            trees[name] = from_file(file, kind=kind, root=self.root, add_root=self.add_root)
         return trees
 
 

@@ -20,6 +20,13 @@ app = typer.Typer(
 )
 
 
+def _methods(incomplete: str) -> list[str]:
+    """The methods that a shell offers."""
+    from shoal.recipe import METHODS
+
+    return [name for name in METHODS.names if name.startswith(incomplete)]
+
+
 @app.command(cls=options.Command)
 @bundled
 def new(
@@ -40,6 +47,7 @@ def new(
             "--method",
             metavar="NAME",
             help="The method whose options the draft has.",
+            autocompletion=_methods,
         ),
     ] = "auto",
     header: Annotated[

@@ -157,6 +157,12 @@ def _zipped(path: Path, head: bytes) -> str:
         return "ods"
     if any(name.startswith("word/") for name in names) or b"opendocument" in head[:200]:
         raise FileError(f"{path} is a document, not a table", _CSV_OR_PARQUET)
+    named = format_named(path)
+    if named in ("xlsx", "xlsb", "ods"):
+        raise FileError(
+            f"{path} is a zip archive but not {called(named)}, or a damaged one",
+            "copy or save it again",
+        )
     raise FileError(f"{path} is a zip archive", "unpack it, and give the file that is in it")
 
 

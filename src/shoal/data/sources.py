@@ -430,6 +430,12 @@ class Memory:
                 f"column {column.name!r} holds lists or other values that cannot be compared",
                 "convert it to text",
             ) from None
+        except (ValueError, OverflowError):
+            # Files may hold days that no calendar of Python's has, by a wrong number of digits.
+            raise ColumnError(
+                f"column {column.name!r} has a date outside the years 1 to 9999",
+                "correct it where the table was made",
+            ) from None
 
 
 def _column(column: Reading, codes: npt.NDArray[Any], values: list[object]) -> Column:

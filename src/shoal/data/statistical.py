@@ -8,11 +8,12 @@ extra; `foreign` uses it.
 
 import io
 import math
+import os
 import re
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 
@@ -28,6 +29,10 @@ from shoal.errors import ColumnError, FileError
 __all__ = ["read_statistical", "write_statistical"]
 
 _DAY = 86_400
+# How files of Stata since its release 13 begin and end.
+_STATA, _STATA_END = b"<stata_dta>", b"</stata_dta>"
+# What transport files are made of: every one is filled up to a multiple of it.
+_TRANSPORT = 80
 # Formats of times of the day, or of durations, which pyreadstat would cut at a day.
 _TIME = re.compile(r"(?:D?TIME|MTIME|HHMM|HOUR|MMSS|TOD|E8601TM)\d*(?:\.\d+)?", re.I)
 _DURATION = re.compile(r"DTIME", re.I)
@@ -49,6 +54,7 @@ def read_statistical(
     source: Path | bytes, path: Path, form: str, options: FileOptions, columns: list[str] | None
 ) -> ReadTable:
     """The rows of a file, or of its content; `path` is what errors call it."""
+    _require_end(source, path, form)
     reader = _StatisticalFile(source, path, form, options)
     names = reader.names()
     wanted = wanted_names(path, names, columns)
@@ -63,6 +69,20 @@ def read_statistical(
             read[wanted.index(name)] = _time(numbers[name], is_duration=is_duration)
     numeric = [name for name in wanted if about.readstat_variable_types[name] != "string"]
     return ReadTable(pl.DataFrame(read), frozenset(numeric))
+
+
+def _require_end(source: Path | bytes, path: Path, form: str) -> None:
+    """FileError if a file was cut off where pyreadstat would not notice, and read fewer rows."""
+    file: IO[bytes] = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
+    with file:
+        is_marked = file.read(len(_STATA)) == _STATA
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - len(_STATA_END)))
+        is_cut = is_marked and file.read() != _STATA_END
+    if is_cut or (form == "xpt" and size % _TRANSPORT):
+        raise FileError(
+            f"{path} is a damaged {called(form)} file: its end is missing", "copy or save it again"
+        )
 
 
 class _StatisticalFile:
@@ -126,11 +146,12 @@ class _Meanings:
     def column(self, column: pl.Series) -> pl.Series:
         """The values of a column."""
         name = column.name
-        if column.dtype == pl.Object:
+        is_text = self.types[name] == "string"
+        if column.dtype in (pl.Object, pl.String) and not is_text:
             # Numbers, and letters for values that are declared missing.
             column = pl.Series(name, [_marked(value) for value in column], dtype=pl.String)
         elif column.dtype == pl.Null:
-            column = column.cast(pl.String if self.types[name] == "string" else pl.Float64)
+            column = column.cast(pl.String if is_text else pl.Float64)
         elif column.dtype.is_float():
             if self.types[name] == "float":
                 # 0.1 of four bytes is 0.1, and not the nearest number of eight.
@@ -143,9 +164,10 @@ class _Meanings:
 
     def _with_labels(self, column: pl.Series, labels: Mapping[Any, str]) -> pl.Series:
         """The texts of a column's codes; one without a label stays as it is."""
-        texts = {_code(code): label for code, label in labels.items()}
+        code_of = _text_code if self.types[column.name] == "string" else _code
+        texts = {code_of(code): label for code, label in labels.items()}
         keys = column.unique().drop_nulls()
-        by_key = {key: texts.get(_code(key), _code(key)) for key in keys}
+        by_key = {key: texts.get(code_of(key), code_of(key)) for key in keys}
         if len(set(by_key.values())) < len(by_key):
             raise ColumnError(
                 f"{self.path}: in column {column.name!r}, two codes have the same label",
@@ -156,9 +178,14 @@ class _Meanings:
 
 
 def _code(value: object) -> str:
-    """A code as text: 1 and 1.0 are one, and so are the letter a and .a of Stata."""
+    """The code of a number: 1 and 1.0 are one, and so are the letter a and .a of Stata."""
     if isinstance(value, str) and re.fullmatch("[a-zA-Z_]", value):
         return f".{value}"
+    return _text_code(value)
+
+
+def _text_code(value: object) -> str:
+    """A code as text; a letter is one in a column of texts."""
     return Kind.TEXT.text(Kind.TEXT.key(value))
 
 

@@ -12,6 +12,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ _CELL = 96
 # What is unpacked at a time, and the longest that says where a cell is.
 _BLOCK, _LONGEST = 1 << 20, 64
 _WHERE = re.compile(rb"\sr\s*=\s*[\"']([A-Za-z]*)([0-9]+)")
+_MIXED = re.compile(r"could not determine dtype for column (.*)")
 _FIRST_YEAR = 1900
 # Before it, Excel has a day that never was.
 _FIRST_DAY = dt.date(1900, 3, 1)
@@ -51,24 +53,41 @@ def read_workbook(
     for name in ("fastexcel", "calamine"):
         # They warn of columns without values, and of cells.
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    try:
+    with _reading(library, path, form):
         book = library.read_excel(source if isinstance(source, bytes) else str(source))
         sheet = _sheet(book, path, options.sheet)
-        rows = book.load_sheet(sheet, schema_sample_rows=None)
-        infos = rows.available_columns()
-        names = [str(info.name) for info in infos]
-        frame = rows.to_polars()
-    except library.FastExcelError:
-        # Its text may have a cell.
-        raise FileError(
-            f"{path} cannot be read as {called(form)}: it is damaged, protected by a password, or "
-            "has no rows",
-            "save it again, or as CSV",
-        ) from None
-    _require_named(path, book, sheet, infos)
+        infos = book.load_sheet(sheet, n_rows=0).available_columns()
+        _require_named(path, book, sheet, infos)
+        frame = book.load_sheet(sheet, schema_sample_rows=None).to_polars()
+    names = [str(info.name) for info in infos]
     wanted = wanted_names(path, names, columns)
     frame = pl.DataFrame([_plain(frame[name]) for name in wanted])
     return ReadTable(frame, frozenset(wanted))
+
+
+@contextmanager
+def _reading(library: Any, path: Path, form: str) -> Iterator[None]:
+    """Errors of fastexcel in our words: its own may have a cell."""
+    damaged = FileError(
+        f"{path} cannot be read as {called(form)}: it is damaged, protected by a password, or "
+        "has no rows",
+        "save it again, or as CSV",
+    )
+    try:
+        yield
+    except library.FastExcelError as error:
+        mixed = _MIXED.search(str(error))
+        if mixed is None:
+            raise damaged from None
+        raise ColumnError(
+            f"{path}: column {mixed[1]!r} has texts among cells of another type, such as durations",
+            "correct them, or make all of its cells text",
+        ) from None
+    except BaseException as error:
+        # Rust gives up on an old file that was cut off, with what is no Exception.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise damaged from None
 
 
 def _require_memory(source: Path | bytes, path: Path, form: str) -> None:
@@ -155,6 +174,10 @@ def _sheet(book: Any, path: Path, wanted: str | None) -> str:
 
 def _require_named(path: Path, book: Any, sheet: str, infos: Any) -> None:
     """ColumnError if a column has no name, or two have one: fastexcel would make some up."""
+    if not infos:
+        raise FileError(
+            f"{path}: sheet {sheet!r} is empty", "its first row needs the names of the columns"
+        )
     made_up = [place for place, info in enumerate(infos, 1) if info.column_name_from == "generated"]
     if made_up:
         raise ColumnError(

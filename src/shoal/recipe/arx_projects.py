@@ -63,6 +63,9 @@ _LN2 = Fraction(693147180559, 10**12)
 
 _USUAL_WEIGHT = 0.5
 
+_CHEAP = 0.1
+"""A coefficient below it lets ARX suppress nearly all records in every step of a recoding."""
+
 
 @dataclass(frozen=True)
 class TakenOver:
@@ -365,6 +368,7 @@ class _Writing:
         quality = self.project.quality
         loss = next((loss for begin, loss in _LOSSES if quality.name.startswith(begin)), None)
         weights = self._weights()
+        is_known = loss is not None
         if loss is None:
             self._leave(
                 f"the quality model {quality.name!r}", "granularity (ARX's Loss) is used instead"
@@ -389,12 +393,18 @@ class _Writing:
         balance = 0.5 if quality.balance is None else min(max(quality.balance, 0.0), 1.0)
         if balance != _USUAL_WEIGHT:
             yield f"balance = {_number(balance)}"
+        if balance < _CHEAP:
+            self._leave(
+                f"local recoding, which a coefficient of suppression of {balance:g} is for",
+                "one step suppresses most records where that costs little; balance = 0.5 does not",
+            )
         if weights:
             yield f"importance = {_inline(weights)}"
             self.taken.append(f"weights: of {', '.join(map(repr, weights))}")
-        self.taken.append(
-            f"quality model: {loss}, {aggregate}, coefficient of suppression {balance:g}"
-        )
+        if is_known:
+            self.taken.append(
+                f"quality model: {loss}, {aggregate}, coefficient of suppression {balance:g}"
+            )
 
     def _weights(self) -> dict[str, str]:
         """The importance of columns that do not weigh as usual."""

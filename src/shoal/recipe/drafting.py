@@ -7,6 +7,7 @@ how values are written, is only ever a comment.
 """
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from shoal import __version__
 from shoal.data import toml
 from shoal.data.disk import Place, is_address
-from shoal.data.findings import written_kind
+from shoal.data.findings import find_column, written_kind
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
 from shoal.errors import FileError
@@ -74,6 +75,7 @@ def draft(
         'missing = "category"  # missing values are a value of their own; or "refuse"',
         "# rows_are_people = true  # every row is another person, though names repeat",
         *_source(source, kinds),
+        *_written_otherwise(table, kinds),
         *_roles(guesses),
         *_examples(table, guesses, kinds),
         "",
@@ -124,6 +126,30 @@ def _source(source: Mapping[str, Any], kinds: Mapping[str, str]) -> Iterator[str
     wide = _widest(kinds)
     for name, kind in kinds.items():
         yield f"{toml.key(name):{wide}} = {toml.quoted(kind)}"
+
+
+def _written_otherwise(table: Table, kinds: Mapping[str, Kind]) -> Iterator[str]:
+    """Options by which texts such as 1.234,5 and 18.10.1970 would be numbers and dates."""
+    marks: dict[str, str] = {}
+    dates = []
+    for name, kind in kinds.items():
+        if kind is not Kind.TEXT or _texts(table, name) is None:
+            continue
+        for finding in find_column(table, name).oddities:
+            if finding.code == "decimal comma" and finding.forms:
+                decimal, thousands = finding.forms
+                given = {"decimal": decimal, "thousands": thousands}
+                marks |= {option: mark for option, mark in given.items() if mark}
+            elif finding.code == "other dates" and finding.forms:
+                form, *others = finding.forms
+                option = f"# --dates {shlex.quote(f'{name}={form}')}"
+                dates.append(f"{option}  or {' or '.join(others)}" if others else option)
+    if marks or dates:
+        yield from ("", "# Some texts look like numbers or dates; to read them so, draft it with")
+    if marks:
+        options = (f"--{option} {shlex.quote(mark)}" for option, mark in marks.items())
+        yield f"# {' '.join(options)}"
+    yield from dates
 
 
 def _roles(guesses: Mapping[str, str]) -> Iterator[str]:

@@ -9,7 +9,6 @@ checked here, ranges there.
 
 import datetime as dt
 import inspect
-import os
 import warnings
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -30,11 +29,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from shoal.arx.builders import from_file
 from shoal.counts import Counts
 from shoal.data.engines import EngineName
 from shoal.data.formats import READING, Format, Labels, UserMissing
 from shoal.data.hierarchy import Hierarchy, build, ready
-from shoal.data.hierarchy import read as read_hierarchy
 from shoal.data.kinds import Kind, KindName
 from shoal.data.schema import Role
 from shoal.data.tables import Table
@@ -77,36 +76,6 @@ class Choices:
     key: str
     names: Collection[str]
     thing: Callable[[str], Callable[..., Any]]
-
-
-SAVED_BY_ARX = ".ahs"
-
-
-def from_file(
-    file: str,
-    *,
-    separator: str | None = None,
-    encoding: str | None = None,
-    kind: Kind | str = Kind.TEXT,
-    root: str | None = None,
-    add_root: str | None = None,
-    values: Iterable[object] | None = None,
-) -> Hierarchy:
-    """The hierarchy in a CSV file, or in one that ARX saved (.ahs), for some `values`.
-
-    In CSV, `root` replaces the last level and `add_root` goes above it.
-    """
-    if os.fspath(file).lower().endswith(SAVED_BY_ARX):
-        from shoal import arx
-
-        return arx.hierarchy(file, values).of_kind(Kind.of(kind))
-    if values is not None:
-        raise ParameterError(
-            "is for hierarchies that ARX saved (.ahs)", "leave it out", option="values"
-        )
-    return read_hierarchy(
-        file, separator=separator, encoding=encoding, kind=kind, root=root, add_root=add_root
-    )
 
 
 _BUILDERS: dict[str, Callable[..., Hierarchy]] = {

@@ -41,7 +41,9 @@ _MEDIA = {
     "csv": "text/csv",
     "parquet": "application/vnd.apache.parquet",
     "arrow": "application/vnd.apache.arrow.file",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
+_COMPRESSED = {"gz": "application/gzip", "zst": "application/zstd"}
 
 _MOST_CATEGORIES = 100
 """Released values of a column that are listed: more are no list for people."""
@@ -286,14 +288,16 @@ class _Described:
 
     def _resource(self, resource: _Resource) -> dict[str, Any]:
         alone = len(resource.paths) == 1
-        is_csv = self.format == "csv"
+        form, _, compression = self.format.partition(".")
+        is_csv = form == "csv"
         return _without_none(
             {
                 "name": _slug(resource.name),
                 "path": resource.paths[0] if alone else list(resource.paths),
                 "type": "table",
-                "format": self.format,
-                "mediatype": _MEDIA.get(self.format),
+                "format": form,
+                "compression": compression or None,
+                "mediatype": _MEDIA.get(form),
                 "encoding": "utf-8" if is_csv else None,
                 "bytes": resource.sizes[0] if alone else None,
                 "hash": f"sha256:{resource.digests[0]}" if alone else None,
@@ -457,7 +461,8 @@ class _Described:
     @property
     def _distributions(self) -> Iterator[dict[str, Any]]:
         about = self.about
-        media = _MEDIA.get(self.format)
+        form, _, compression = self.format.partition(".")
+        media, compressed = _MEDIA.get(form), _COMPRESSED.get(compression)
         iana = "https://www.iana.org/assignments/media-types/"
         for resource in self.resources:
             for path, size, digest in zip(
@@ -470,9 +475,8 @@ class _Described:
                         "dct:description": self._said(f"The file {path} of the release."),
                         "dcat:accessURL": _node(str(about.homepage)),
                         "dcat:mediaType": media and _node(iana + media),
-                        "dct:format": _node(f"{_EU}file-type/CSV")
-                        if self.format == "csv"
-                        else None,
+                        "dcat:compressFormat": compressed and _node(iana + compressed),
+                        "dct:format": _node(f"{_EU}file-type/CSV") if form == "csv" else None,
                         "dct:license": about.licence and _node_of_licence(about.licence),
                         "dcatap:applicableLegislation": self._laws,
                         "dcat:byteSize": _number(size),

@@ -34,6 +34,8 @@ __all__ = ["Lines", "derived_note", "read", "read_lines", "text", "write"]
 
 # The first of them is what files of hierarchies usually have, and what is written.
 SEPARATORS = (";", ",", "\t", "|")
+# How every object begins that Java wrote.
+_SERIALISED = b"\xac\xed\0\5"
 SPECIAL = re.compile(r'[;,\t|"\r\n]')
 NOTE = (
     "The hierarchy in {} was derived from the rows of a table. "
@@ -145,6 +147,11 @@ def read_lines(
 
 def _decode(content: bytes, encoding: str | None, where: str) -> tuple[str, str]:
     """The text, and the encoding that it is in."""
+    if content.startswith(_SERIALISED):
+        raise FileError(
+            f"{where} is not CSV, but saved by ARX",
+            "use it in a recipe under a name that ends in .ahs, or export it from ARX as CSV",
+        )
     tried = encodings(content) if encoding is None else [_declared(encoding)]
     for name in tried:
         try:

@@ -69,7 +69,7 @@ def test_an_entry_says_what_it_is_and_what_allows_to_use_it(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "heights"),
     {
-        "sex": [1] * 6,
+        "sex": [1] * 7,
         "age": [4],
         "dates": [5],
         "marital-status": [2, 2],

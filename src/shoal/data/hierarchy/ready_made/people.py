@@ -48,6 +48,7 @@ PEOPLE = (
             "words": _listed(["female", "male", "other", "unknown"]),
             "capitals": _listed(["Female", "Male", "Other", "Unknown"]),
             "letters": _listed(["F", "M", "X", "U"]),
+            "small-letters": _listed(["f", "m", "x", "u"]),
             "numbers": _listed(["1", "2", "0", "9"]),
             "german": _listed(["weiblich", "männlich", "divers", "ohne Angabe"]),
             "german-letters": _listed(["w", "m", "d", "x"]),
