@@ -101,9 +101,25 @@ def test_the_frontier_joins_those_that_nobody_beats() -> None:
 
 
 def test_states_of_a_map_differ_in_shape_or_fill() -> None:
-    points = map_of(POINTS, WHOLE, RISK).to_dict()["layer"][1]["encoding"]
+    layers = map_of(POINTS, WHOLE, RISK).to_dict()["layer"]
+    [points] = [layer["encoding"] for layer in layers if "shape" in layer["encoding"]]
     pairs = zip(points["shape"]["scale"]["range"], points["fill"]["scale"]["range"], strict=True)
     assert len(set(pairs)) == 4
+
+
+@pytest.mark.parametrize(
+    "chart",
+    [
+        map_of(POINTS, WHOLE, RISK),
+        bars([("a", {"before": 0.9, "after": 0.1})], RISK, marks=[Mark(0.2, "threshold")]),
+    ],
+)
+def test_no_line_crosses_out_a_label(chart: Any) -> None:
+    kinds = [layer["mark"] for layer in chart.to_dict()["layer"]]
+    rims = [at for at, mark in enumerate(kinds) if "stroke" in mark and mark["type"] == "text"]
+    lines = [at for at, mark in enumerate(kinds) if mark["type"] in ("line", "rule")]
+    assert rims
+    assert max(lines) < min(rims)
 
 
 def test_lines_differ_in_more_than_their_colour() -> None:
