@@ -46,6 +46,9 @@ _FACTORS = (2, 3, 4, 5, 10, 20, 50, *(10**power for power in range(2, 20)))
 _FEW = 8
 """Values of an axis that can each have a tick."""
 
+_RIM = {"stroke": colour("paper"), "strokeWidth": 4, "strokeJoin": "round"}
+"""What keeps letters apart from the lines below them."""
+
 _SHARES = "format(datum.value * 100, '.3~g') + ' %'"
 """How shares stand at an axis."""
 
@@ -205,8 +208,11 @@ def bars(
         down.append(alt.YOffset("of:N", sort=series, scale=alt.Scale(domain=series)))
     base = _chart(drawn).encode(axis.drawn(alt.X, "value"), *down)
     filled = base.mark_bar(height=alt.RelativeBandSize(0.9 if named else 0.62))
-    labels = base.mark_text(align="left", dx=5).encode(text="label:N")
-    layers = [filled.encode(_by(series, alt.Color, colours)), labels, *_rules(marks, axis)]
+    bar = filled.encode(_by(series, alt.Color, colours))
+    labels = base.encode(text="label:N")
+    rim, text = (labels.mark_text(align="left", dx=5, **look) for look in (_RIM, {}))
+    # A label may reach over a threshold, which must not cross it out.
+    layers = [bar, *_rules(marks, axis), rim, text]
     each = len(series) * _BAR + 12
     return alt.layer(*layers).properties(width=WIDTH - 160, height=max(len(rows), 1) * each)
 
@@ -395,20 +401,21 @@ def map_of(points: Sequence[MapPoint], x: ChartAxis, y: ChartAxis) -> Any:
 
     base = _chart(rows).encode(x.drawn(alt.X, "x"), y.drawn(alt.Y, "y"))
     line = _chart(frontier).mark_line(interpolate="step-before", strokeWidth=1.5, opacity=0.6)
-    layers = [
-        line.encode(x.drawn(alt.X, "x"), y.drawn(alt.Y, "y"), order="rank:Q"),
-        base.mark_point(opacity=1, strokeWidth=1.5).encode(
-            by(alt.Shape, 0), by(alt.Size, 1), by(alt.Fill, 2), by(alt.Stroke, 3)
-        ),
-    ]
-    pixels = {"x": (alt.X("dx:Q", scale=None, axis=None), alt.Y("dy:Q", scale=None, axis=None))}
+    joined = line.encode(x.drawn(alt.X, "x"), y.drawn(alt.Y, "y"), order="rank:Q")
+    marks = base.mark_point(opacity=1, strokeWidth=1.5).encode(
+        by(alt.Shape, 0), by(alt.Size, 1), by(alt.Fill, 2), by(alt.Stroke, 3)
+    )
+    pixels = (alt.X("dx:Q", scale=None, axis=None), alt.Y("dy:Q", scale=None, axis=None))
+    rims, texts = [], []
     for align in ("left", "center", "right"):
         for faded in (False, True):
             shown = f"datum.align == '{align}' && (datum.state == 'beaten') == {str(faded).lower()}"
             look = {"color": colour("muted")} if faded else {}
-            text = _chart(rows).transform_filter(shown).mark_text(align=align, **look)
-            layers.append(text.encode(*pixels["x"], text="name:N"))
-    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+            names = _chart(rows).transform_filter(shown).encode(*pixels, text="name:N")
+            rims.append(names.mark_text(align=align, **_RIM))
+            texts.append(names.mark_text(align=align, **look))
+    # Names stand on the line, but never on a point.
+    return alt.layer(joined, *rims, marks, *texts).properties(width=WIDTH, height=HEIGHT)
 
 
 def _frontier(points: Sequence[MapPoint]) -> list[tuple[float, float]]:
@@ -760,8 +767,7 @@ def _named(
         channels = (alt.X("x:Q", scale=None, axis=None), alt.Y("y:Q", scale=None, axis=None))
         looks: list[dict[str, Any]] = [{}]
         if rim:
-            paper = {"stroke": colour("paper"), "strokeWidth": 4, "strokeJoin": "round"}
-            looks = [{**paper, "fontWeight": "bold"}, {"fontWeight": "bold"}]
+            looks = [{**_RIM, "fontWeight": "bold"}, {"fontWeight": "bold"}]
         for look in looks:
             text = written.mark_text(align=label.align, **look)
             layers.append(text.encode(*channels, text="name:N"))

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from io import BytesIO, StringIO
-from json import JSONEncoder
 from typing import Any
 
 from shoal.errors import ShoalError
@@ -35,22 +34,8 @@ WIDTH, HEIGHT = 620, 260
 """The size of a chart in pixels, unless it has another."""
 
 
-class _InScript(JSONEncoder):
-    """JSON that can stand in a script: no value of a table can end the script."""
-
-    def encode(self, o: Any) -> str:
-        return super().encode(o).replace("<", "\\u003c")
-
-
-_MENU = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
-"""The menu beside a chart: nothing in it leads to a site elsewhere, which would get the figures."""
-
-FORMS: dict[str, dict[str, Any]] = {
-    "html": {"inline": True, "embed_options": _MENU, "json_kwds": {"cls": _InScript}},
-    "png": {"scale_factor": 2},
-    "svg": {},
-}
-"""What charts are saved as, with Altair's options for each: the first draws without a network."""
+FORMS: dict[str, dict[str, Any]] = {"png": {"scale_factor": 2}, "svg": {}}
+"""What one chart is saved as, with Altair's options for each."""
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 

@@ -102,7 +102,7 @@ def _plain(line: str) -> str:
 def _question(answer: Answered, first: First) -> Html:
     """A question with its answers, and a box for what is open."""
     question = answer.question
-    parts = [tag("h3", question.text), tag("p", question.reference, cls="muted")]
+    parts = [tag("h3", question.text), tag("p", question.reference, cls="muted reference")]
     for heading, owner_only, lines in _by_source(answer, first):
         badge = Zone.OWNER.badge() if owner_only else None
         parts.append(tag("p", tag("strong", heading), " ", badge))
