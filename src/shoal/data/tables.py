@@ -260,9 +260,9 @@ class Table:
         is_missing = column.codes[0] == len(keys) - 1
         missing = int(column.count[is_missing].sum())
         return ColumnError(
-            f"column {name!r}: {missing:,} of {self.rows:,} values are missing and the policy is "
-            "'refuse'",
+            f"{missing:,} of {self.rows:,} values are missing and the policy is 'refuse'",
             "fill or drop them, or use `missing='category'`",
+            where=f"column {name!r}",
         )
 
     def leaf_of(self, name: str) -> Codes:
@@ -283,9 +283,10 @@ class Table:
             values = plural(absent, "distinct value")
             verb = "is" if absent == 1 else "are"
             raise HierarchyError(
-                f"column {name!r}: {values} of the table {verb} not in its hierarchy",
+                f"{values} of the table {verb} not in its hierarchy",
                 "add them to it, clean the table, or declare the column's type if numbers are "
                 "written in two ways",
+                where=f"column {name!r}",
             )
         return leaves.astype(smallest(hierarchy.cardinality(0)))
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from starlette.concurrency import run_in_threadpool
 
 from shoal.data.disk import replacing
-from shoal.errors import FileError
+from shoal.workbench.folders import require_there
 from shoal.workbench.projects import RECIPE, Home, Project
 from shoal.workbench.uploads import receive
 
@@ -44,8 +44,7 @@ def begin(home: Home, name: str, place: str | Path, query: str = "") -> Project:
     from shoal.data.databases import require_without_secrets
 
     require_without_secrets(os.fspath(place))
-    if isinstance(place, Path) and "*" not in place.name and not os.path.exists(place):
-        raise FileError("there is no such file or folder", "check the path", option="path")
+    require_there(place)
     folder = home.folder_for(name)
     if is_arx_project(place):
         _take_over(Path(place), folder)

@@ -7,7 +7,7 @@ the words for each. Uses `recipe`; the screen of hierarchies shows them, and par
 import datetime as dt
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
@@ -17,7 +17,16 @@ from shoal.data.kinds import Kind
 from shoal.recipe.schema import BUILDERS, PLACEHOLDER
 from shoal.workbench.words import is_whole
 
-__all__ = ["CHOICES", "TITLES", "BuilderField", "Parsed", "fields", "parsed", "written"]
+__all__ = [
+    "CHOICES",
+    "TITLES",
+    "BuilderField",
+    "Parsed",
+    "fields",
+    "parsed",
+    "shown_fields",
+    "written",
+]
 
 
 def _(text: str) -> str:
@@ -277,6 +286,18 @@ def _field(builder: str, parameter: inspect.Parameter) -> BuilderField:
         choices,
         name in _MORE[builder],
         name in _DOMAIN,
+    )
+
+
+def shown_fields(builder: str, texts: Mapping[str, str]) -> tuple[BuilderField, ...]:
+    """The fields of a builder, given what some of them say: a list has forms of its own."""
+    made = READY.get(texts.get("name", "")) if builder == "ready" else None
+    if made is None:
+        return fields(builder)
+    forms = ("usual", *made.forms)
+    return tuple(
+        replace(field, choices=forms) if field.name == "form" else field
+        for field in fields(builder)
     )
 
 

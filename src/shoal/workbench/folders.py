@@ -13,7 +13,7 @@ from shoal.data.formats import FORMATS, ending
 from shoal.errors import FileError, ParameterError
 from shoal.workbench.projects import is_shown
 
-__all__ = ["FolderEntry", "Listing", "listing", "typed_place"]
+__all__ = ["FolderEntry", "Listing", "listing", "require_there", "typed_place"]
 
 _DATABASES = (".sqlite", ".sqlite3", ".db", ".duckdb", ".ddb")
 _PROJECTS = (".deid",)  # of ARX, which are taken over
@@ -117,3 +117,9 @@ def typed_place(text: str, folder: Path) -> str | Path:
         return Path(os.path.normpath(folder / Path(text).expanduser()))
     except (RuntimeError, ValueError):
         raise ParameterError("this cannot be a path", "type another one") from None
+
+
+def require_there(place: str | Path) -> None:
+    """FileError if a path leads to nothing; an address, or a pattern of names, may."""
+    if isinstance(place, Path) and "*" not in place.name and not os.path.exists(place):
+        raise FileError("there is no such file or folder", "check the path")

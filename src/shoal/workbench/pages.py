@@ -25,7 +25,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from shoal import __version__
 from shoal.data.formats import called
-from shoal.errors import ParameterError, ShoalError
+from shoal.errors import ParameterError, ShoalError, spelled, toml_spelling
 from shoal.exact.numbers import percent, short
 from shoal.look.markup import Html
 from shoal.look.pages import MARK
@@ -130,8 +130,10 @@ def said(context: Context, text: str, begins: bool = False) -> Markup:
 
     begins: whether it begins a sentence
     """
-    found = phrases(context["language"]).find(text)
-    told = sentence(found or text) if begins else found or text
+    known = phrases(context["language"])
+    found = known.find(text) or known.find(spelled(text, toml_spelling))
+    told = spelled(found or text, toml_spelling)
+    told = sentence(told) if begins else told
     if found is None and context["language"] != "en":
         return Markup('<span lang="en">{}</span>').format(told)
     return Markup.escape(told)
@@ -281,9 +283,14 @@ class Opened(Here):
         looking.look(self.project, what)
 
     @property
+    def late_matters(self) -> bool:
+        """Whether the promise may assume that nothing was chosen after looking."""
+        return looking.matters(self.draft)
+
+    @property
     def late_choices(self) -> list[looking.Late]:
         """What was chosen after looking, where the promise may assume that nothing was."""
-        if self.who.role == "analyst" or not looking.matters(self.draft):
+        if self.who.role == "analyst" or not self.late_matters:
             return []
         return looking.late(self.project, self.draft)
 

@@ -4,6 +4,7 @@ Each item leads to the screen that mends it. Uses `recipe` and `ledger`; the scr
 shows it.
 """
 
+import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -45,6 +46,9 @@ _SCREENS = {
 }
 """The screen that mends a section of a recipe."""
 
+_COLUMN = re.compile(r"""column ('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+"""How errors name a column."""
+
 _PEOPLE = ("method.unit", "method.rows")
 """What is about people, and decided with the roles."""
 
@@ -63,6 +67,19 @@ class Item:
     screen: str
     places: tuple[str, ...] = ()
     where: str = ""
+
+    @property
+    def column(self) -> str:
+        """The column that it is about; empty if it names none."""
+        for text in (self.where, self.what):
+            if found := _COLUMN.search(text):
+                return str(ast.literal_eval(found[1]))
+        return ""
+
+    @property
+    def is_column(self) -> bool:
+        """Whether its place is just that column."""
+        return _COLUMN.fullmatch(self.where) is not None
 
 
 @dataclass(frozen=True)

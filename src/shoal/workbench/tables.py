@@ -191,7 +191,7 @@ def place_of(project: Project, source: Mapping[str, Any]) -> str | Path:
     """Where the source of a recipe is: an address, or a path; RecipeError if none is chosen."""
     path = source.get("path")
     if not isinstance(path, str) or path in ("", PLACEHOLDER):
-        raise RecipeError("no source was chosen yet", "choose a file", option="source.path")
+        raise RecipeError("no source was chosen yet", "choose a file")
     if disk.is_address(path):
         return path
     place = project.folder / path

@@ -79,7 +79,8 @@ def _carried_out(job: Job) -> dict[str, Any]:
         if result is None:
             return {"state": "cancelled", "notes": _notes(error)}
     except ShoalError as error:
-        parts = {"what": error.what, "fix": error.fix, "where": error.where, "text": str(error)}
+        parts = {"what": error.what, "fix": error.fix, "where": error.where}
+        parts |= {"option": error.option, "given": error.given or "", "text": str(error)}
         may_override = isinstance(error, OverridableError)
         return {"state": "failed", "error": parts, "may_override": may_override}
     except MemoryError as error:

@@ -52,6 +52,22 @@ def test_what_is_missing_is_said_before_a_job_begins(demo_bench: Bench) -> None:
     assert "above the upper one" in wrong
 
 
+def test_what_was_typed_is_kept_where_it_did_not_work(demo_bench: Bench) -> None:
+    fields: Any = {"column": "stay", "family": "sum", "low": "0", "high": "1", "width": "0.5"}
+    demo_bench.post(f"{ASK}/begin", **fields, public=["age", "sex"])
+    page = demo_bench.get(ASK)
+    assert "outside the public bounds" in page
+    assert "<option selected>stay</option>" in page
+    assert 'value="0.5"' in page
+    assert page.count(" checked") == 2
+
+
+def test_what_is_wrong_names_its_field(demo_bench: Bench) -> None:
+    wrong = demo_bench.post(f"{ASK}/begin", status=422, column="stay", high="60,5").text
+    assert 'data-field="high"' in wrong
+    assert "high = " in wrong
+
+
 def test_questions_are_answered_or_denied(asking: Bench) -> None:
     everyone = asking.post(ASK, aggregate="count").text
     assert "1000" in everyone

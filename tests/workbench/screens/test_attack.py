@@ -56,3 +56,23 @@ def test_a_minimal_table_is_attacked_by_its_algorithm(demo_bench: Bench) -> None
 
 def test_what_is_not_there_is_not_attacked(demo_bench: Bench) -> None:
     assert "no such release" in demo_bench.post(ATTACK, status=422, release="../x").text
+
+
+def test_a_release_is_attacked_by_the_recipe_that_it_was_made_by(demo_bench: Bench) -> None:
+    project = demo_bench.project(KEY)
+    released(project, "groups", name="mondrian", models=["2-anonymity"], splits="median")
+    with editing(project.recipe) as draft:
+        draft.set("method", to={"name": "optimal", "models": ["50-anonymity"]})
+    demo_bench.post(ATTACK, release="groups", column="diagnosis")
+    [job] = demo_bench.desk.jobs.of(project, "attack")
+    assert job.state == "failed"
+    assert "the recipe that the release was made by is not known" in str(job.error)
+    # What was released here is known, whatever became of the recipe.
+    with editing(project.recipe) as draft:
+        draft.set("method", to={"name": "mondrian", "models": ["3-anonymity"], "splits": "median"})
+    demo_bench.post(f"/p/{KEY}/release/start", name="here")
+    with editing(project.recipe) as draft:
+        draft.set("method", to={"name": "optimal", "models": ["50-anonymity"]})
+    demo_bench.post(ATTACK, release="here", column="diagnosis")
+    newest = demo_bench.desk.jobs.of(project, "attack")[0]
+    assert newest.state == "done", newest.error

@@ -470,18 +470,17 @@ def test_a_ready_made_hierarchy_is_chosen_previewed_and_saved(demo_bench: Bench)
     assert late(demo_bench) == []
 
 
-def test_a_form_that_a_ready_made_hierarchy_lacks_is_told_beside_its_field(
-    demo_bench: Bench,
-) -> None:
-    given: dict[str, Any] = {
-        "column": "ward",
-        "build": "ready",
-        "name": "countries",
-        "form": "german",
-    }
+def test_only_the_forms_of_a_list_are_offered(demo_bench: Bench) -> None:
+    given: dict[str, Any] = {"column": "ward", "build": "ready", "name": "sex", "form": "letters"}
     page = demo_bench.post(f"{BASE}/preview", **given).text
-    assert "is not one of" in page
-    assert "alpha-3" in page
+    assert 'value="german-letters"' in page
+    assert "alpha-3" not in page
+    # Another list has other forms, and what was chosen for the first means nothing.
+    page = demo_bench.post(f"{BASE}/preview", **{**given, "name": "countries"}).text
+    assert 'value="alpha-3"' in page
+    assert 'value="usual" selected' in page
+    assert "german-letters" not in page
+    assert "Something is missing or wrong" not in page
 
 
 def test_a_ready_made_hierarchy_that_is_very_large_is_not_made_for_a_preview(

@@ -371,6 +371,18 @@ def test_asking_the_method_about_the_rows_is_looking(demo_bench: Bench) -> None:
     assert "You chose this after figures" in demo_bench.get(f"/p/{KEY}/looking", part=True)
 
 
+def test_a_forecast_asks_how_many_values_a_column_without_a_hierarchy_has(
+    demo_bench: Bench,
+) -> None:
+    demo_bench.post(f"/p/{KEY}/hierarchies/remove", column="outcome")
+    assert 'name="values:outcome"' in demo_bench.get(f"{AT}/options")
+    refused = demo_bench.post(f"{AT}/forecast", records="2000", status=422).text
+    assert "say about how many" in refused
+    demo_bench.post(f"{AT}/forecast", records="2000", **{"values:outcome": "3"})
+    [job] = demo_bench.desk.jobs.of(demo_bench.project(KEY), "forecast")
+    assert job.wait(120) == "done", job.error
+
+
 def test_a_forecast_runs_on_made_up_tables(demo_bench: Bench) -> None:
     demo_bench.post(f"{AT}/forecast", records="many", status=422)
     started = demo_bench.post(f"{AT}/forecast", records="2,000")

@@ -3,6 +3,7 @@
 import html
 import re
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -74,8 +75,11 @@ def test_a_value_outside_its_hierarchy_is_found_before_anything_is_spent(
     path.write_text("female;*\n")
     page = demo_bench.get(f"{PLACE}/check", part=True)
     assert 'class="wrong"' in page
-    assert f'href="/p/{KEY}/hierarchies"' in page
+    assert f'href="/p/{KEY}/hierarchies?column=sex"' in page
     assert "diverse" not in page
+    # It tells about the rows, and what is chosen because of it is on the list.
+    assert "noted as chosen after looking" in page
+    assert demo_bench.project(KEY).note("looked")
 
 
 def test_the_button_names_the_cost_and_asks_once(demo_bench: Bench) -> None:
@@ -188,14 +192,21 @@ def test_the_code_on_the_page_does_the_same(
     assert "epsilon = 1\n" in code["recipe"]
     folder = demo_bench.project(KEY).folder
     monkeypatch.chdir(folder)
-    exec(code["python"].replace("releases/first", "releases/again"), {})
-    first, again = (certificate_in(folder / "releases" / name) for name in ("first", "again"))
+    exec(code["python"], {})
+    releases = folder / "releases"
+    first, again = (certificate_in(releases / name) for name in ("first", "first-again"))
     assert first is not None
     assert again is not None
     assert (again.promise, again.parameters) == (first.promise, first.parameters)
-    recipe_of(demo_bench).write_text(code["recipe"])
-    for line in code["commands"].replace("releases/first", "releases/third").splitlines():
+    # The project's recipe is another one by now, so the page says where this one goes.
+    assert "as first.toml in the folder of the project" in page
+    (folder / "first.toml").write_text(code["recipe"], "utf-8")
+    rmtree(releases / "first-again")
+    for line in code["commands"].splitlines():
         assert run(*line.split()[1:]).exit_code == 0
+    third = certificate_in(releases / "first-again")
+    assert third is not None
+    assert (third.promise, third.recipe) == (first.promise, first.recipe)
 
 
 def test_a_stopped_release_leaves_nothing_behind(demo_bench: Bench) -> None:

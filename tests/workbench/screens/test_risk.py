@@ -6,14 +6,43 @@ from typing import Any
 import pytest
 
 from shoal.errors import ParameterError
+from shoal.recipe.editing import editing
 from shoal.workbench import assessing
 from shoal.workbench.assessing import RiskQuestion, threshold_of
 from shoal.workbench.screens import risk as screen
-from tests.workbench.benches import Bench
+from tests.workbench.benches import Bench, bench, hospital
 from tests.workbench.conftest import violations
 
 RISK = "/p/hospital~hospital/risk"
 ROLES = "/p/hospital~hospital/roles"
+
+
+@pytest.fixture
+def demo_bench(demo_bench: Bench) -> Bench:
+    """A workbench whose owner has asked for the figures, though the promise is private."""
+    demo_bench.post(f"{RISK}/show")
+    return demo_bench
+
+
+def test_figures_wait_until_somebody_asks_where_the_promise_assumes_that_nobody_looked(
+    tmp_path: Path,
+) -> None:
+    hospital(tmp_path)
+    with bench(tmp_path) as fresh:
+        page = fresh.get(RISK)
+        assert "Choose the promise first" in page
+        assert "of 1,000 records" not in page
+        assert not fresh.project("hospital~hospital").note("looked")
+        fresh.post(f"{RISK}/show")
+        assert "of 1,000 records" in fresh.get(RISK)
+
+
+def test_figures_are_shown_at_once_where_the_promise_is_about_the_table(tmp_path: Path) -> None:
+    hospital(tmp_path)
+    with bench(tmp_path) as fresh:
+        with editing(fresh.project("hospital~hospital").recipe) as draft:
+            draft.set("method", to={"name": "optimal", "models": ["5-anonymity"]})
+        assert "of 1,000 records" in fresh.get(RISK)
 
 
 def test_figures_and_conventions_are_there_before_anything_is_done(demo_bench: Bench) -> None:
@@ -139,6 +168,8 @@ def test_households_have_figures_of_their_own(demo_bench: Bench) -> None:
 
 def test_the_risk_is_shown_whole_in_a_browser(page: Any, tmp_path: Path) -> None:
     page.goto(page.url.split("/p/")[0].rstrip("/") + RISK)
+    assert violations(page) == []
+    page.get_by_role("button", name="Show the risk").click()
     page.locator(".pictures svg").first.wait_for()
     page.locator("#causes table").first.wait_for()
     page.locator("#diversity table").wait_for()

@@ -72,7 +72,10 @@ def _beginning(here: Opened) -> HTMLResponse:
         table = here.desk.tables.bare(here.project)
         columns = [(name, table.kind(name).value) for name in table.names]
     jobs = here.desk.jobs.of(here.project, "audit")
-    return here.page("ask_begin.html", at="ask", columns=columns, job=jobs[0] if jobs else None)
+    job = jobs[0] if jobs else None
+    # What was typed is not lost where it did not work.
+    given = {} if job is None else job.task.get("arguments", {})
+    return here.page("ask_begin.html", at="ask", columns=columns, job=job, given=given)
 
 
 def _history(audit: Audit, after: int) -> Any:

@@ -16,7 +16,6 @@ from shoal.look.pictures import Picture
 from shoal.look.zoned import Zone
 from shoal.measure.explaining import explain
 from shoal.methods.catalogue import CATALOGUE, entry_of
-from shoal.recipe import Recipe
 from shoal.releases.certificate import Certificate
 from shoal.releases.release import certificate_in
 from shoal.workbench.pages import Opened, Submitted
@@ -114,8 +113,6 @@ def begin(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
     column = str(form.get("column", ""))
     if target.way == "values" and column not in _sensitive(here.project):
         raise ParameterError("no sensitive column was chosen", "choose the one to attack")
-    if target.way != "help":
-        Recipe.load(here.project.recipe)
     arguments: dict[str, Any] = {
         "release": wanted,
         "way": target.way,

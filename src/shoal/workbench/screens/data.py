@@ -1,6 +1,5 @@
 """Data: where the file is, how it is read, what was detected. Uses `pages`; `app` uses it."""
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +20,7 @@ from shoal.errors import FileError, ParameterError, RecipeError, ShoalError
 from shoal.look.zoned import Zone
 from shoal.recipe.schema import PLACEHOLDER
 from shoal.workbench.beginning import place_in_recipe, placeholders
-from shoal.workbench.folders import listing, typed_place
+from shoal.workbench.folders import listing, require_there, typed_place
 from shoal.workbench.pages import Opened, Submitted
 from shoal.workbench.projects import Project
 from shoal.workbench.screens.data_parts import FIGURES, found_part, source_part
@@ -76,8 +75,7 @@ def change(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
     try:
         place = typed_place(typed, here.folder)
         require_without_secrets(str(place))
-        if isinstance(place, Path) and "*" not in place.name and not os.path.exists(place):
-            raise FileError("there is no such file or folder", "check the path")
+        require_there(place)
     except ShoalError as error:
         return _page(here, path=typed, problem=error)
     layout = look(place)

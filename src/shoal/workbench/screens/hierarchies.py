@@ -14,14 +14,14 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.responses import HTMLResponse, Response
 
 from shoal.data.coverage import rows_having
-from shoal.data.hierarchy import Difference, Hierarchy, difference, level_figures
+from shoal.data.hierarchy import READY, Difference, Hierarchy, difference, level_figures
 from shoal.data.hierarchy.check import problems as problems_of
 from shoal.data.toml import at
 from shoal.errors import ParameterError, ShoalError, spelled, toml_spelling
 from shoal.look.zoned import Zone
 from shoal.recipe.hierarchies import Start, starting
 from shoal.recipe.schema import BUILDERS
-from shoal.workbench.builder_forms import CHOICES, TITLES, fields, parsed, written
+from shoal.workbench.builder_forms import CHOICES, TITLES, fields, parsed, shown_fields, written
 from shoal.workbench.looking import figures_seen
 from shoal.workbench.pages import Opened, Submitted
 from shoal.workbench.projects import Project
@@ -153,7 +153,7 @@ def column_page(
         "columns": columns,
         "column": column,
         "form": form,
-        "fields": fields(form.builder),
+        "fields": shown_fields(form.builder, form.texts),
         "titles": TITLES,
         "choices": CHOICES,
         "concerned": None,
@@ -180,6 +180,10 @@ def _sent(here: Opened, given: FormData) -> tuple[HierarchyColumn, BuilderForm, 
         one.name: ", ".join(str(part) for part in given.getlist(one.name))
         for one in fields(builder)
     }
+    made = READY.get(texts.get("name", "")) if builder == "ready" else None
+    if made is not None and texts["form"] not in made.forms:
+        # It was a form of another list.
+        texts["form"] = "usual"
     origin: Origin = "rows" if given.get("made_from") == "rows" else "public"
     staged = str(given.get("staged", ""))
     if staged:
@@ -306,7 +310,8 @@ def preview(here: Annotated[Opened, Depends()], given: Submitted) -> HTMLRespons
         "hierarchy_preview.html",
         column=column,
         form=form,
-        fields=fields(form.builder),
+        fields=shown_fields(form.builder, form.texts),
+        choices=CHOICES,
         preview=shown,
         concerned=None,
         part=True,

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 
 from shoal.errors import ShoalError
 from shoal.workbench.beginning import begin, begin_demo, begin_upload, free_name, is_arx_project
-from shoal.workbench.folders import listing, typed_place
+from shoal.workbench.folders import listing, require_there, typed_place
 from shoal.workbench.pages import Here, Owner, Submitted
 
 __all__ = ["router"]
@@ -103,6 +103,7 @@ def _look(here: Here, path: str) -> dict[str, Any]:
         return context
     try:
         place = typed_place(path, home.folder)
+        require_there(place)
     except ShoalError as error:
         return {**context, "problem": error}
     from shoal.data.layouts import look

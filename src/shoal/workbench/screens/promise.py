@@ -269,7 +269,19 @@ def _foreseen(here: Opened) -> dict[str, Any]:
     jobs = here.desk.jobs.of(here.project, "forecast")
     people = _answers(here).get("people", UNKNOWN)
     known = LARGEST[people] if people not in ("more", UNKNOWN) else ""
-    return {"forecast": jobs[0] if jobs else None, "records": known}
+    last = jobs[0].task.get("arguments", {}) if jobs else {}
+    return {
+        "forecast": jobs[0] if jobs else None,
+        "records": last.get("records", known),
+        "values": {name: last.get("values", {}).get(name, "") for name in _unknown_values(here)},
+    }
+
+
+def _unknown_values(here: Opened) -> list[str]:
+    """The released columns without a hierarchy: which values they may have is not public."""
+    trees = here.draft.section("hierarchies")
+    roles = here.draft.section("roles")
+    return [name for name, role in roles.items() if role != "identifying" and name not in trees]
 
 
 @router.post("/options")
@@ -358,9 +370,16 @@ def concerns(here: Here) -> HTMLResponse:
 @router.post("/forecast")
 def begin_forecast(here: Here, form: Submitted) -> Response:
     """Begin a forecast on made-up tables."""
-    text = str(form.get("records", "")).replace(",", "").replace(" ", "")
-    if not is_whole(text) or not 0 < int(text) <= 10**10:
+    records = _number(form, "records")
+    if records is None:
         raise ParameterError("the number of records is not a number", "give one such as 30000")
+    values = {name: _number(form, f"values:{name}") for name in _unknown_values(here)}
+    for name, number in values.items():
+        if number is None:
+            raise ParameterError(
+                f"column {name!r} has no hierarchy, so it is not known which values it may have",
+                "say about how many, or give it a hierarchy",
+            )
     of = str(form.get("of", "recipe"))
     private = _private(here, of)
     if private is None:
@@ -369,10 +388,17 @@ def begin_forecast(here: Here, form: Submitted) -> Response:
             "try the method on the Run screen: nothing is spent",
         )
     spent = {"epsilon": str(private.epsilon), "delta": short(private.delta)}
-    here.desk.jobs.start(here.project, "forecast", {"records": int(text), **spent}, here.who.name)
+    arguments = {"records": records, "values": values, **spent}
+    here.desk.jobs.start(here.project, "forecast", arguments, here.who.name)
     if here.is_part:
         return here.page("promise_forecast.html", private=private, of=of, **_foreseen(here))
     return here.go(here.address("promise/questions" if of == "answers" else "promise/options"))
+
+
+def _number(form: FormData, name: str) -> int | None:
+    """A number above 0 that somebody typed; None if it is not one."""
+    text = str(form.get(name, "")).replace(",", "").replace(" ", "")
+    return int(text) if is_whole(text) and 0 < int(text) <= 10**10 else None
 
 
 # The ledger

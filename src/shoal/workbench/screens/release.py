@@ -124,7 +124,7 @@ def check(here: Annotated[Opened, Depends()]) -> HTMLResponse:
         concerns = recipe.concerns(table)
     except ShoalError:
         items = second_look(here.project.recipe)
-    if concerns:
+    if concerns or items:
         here.looked("warnings before a release")
     earlier = [] if items else recipe.earlier_beside(here.project.place_for_release("new"))
     return here.page(

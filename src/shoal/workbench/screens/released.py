@@ -4,7 +4,6 @@ Uses `releases`, `report` and `recipe`; `release` has its routes. What may be do
 released files and their certificate, and reports.
 """
 
-import hashlib
 import time
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -19,7 +18,7 @@ from shoal.releases.certificate import Certificate
 from shoal.releases.release import CERTIFICATE, certificate_in, released_files
 from shoal.workbench.jobs import Job
 from shoal.workbench.pages import Opened, Submitted
-from shoal.workbench.work.release import KEPT
+from shoal.workbench.work.release import recipe_behind
 from shoal.workbench.work.report import named, place_of
 
 if TYPE_CHECKING:
@@ -262,21 +261,19 @@ def opened(here: Annotated[Opened, Depends()], file: str, save: str = "") -> Res
 def _again(here: Opened, past: Past) -> dict[str, str] | None:
     """The recipe, Python code and commands of a release; None if its recipe is not known."""
     from shoal.recipe import Recipe
-    from shoal.recipe.loading import read
 
-    project = here.project
-    kept = project.hidden / KEPT / f"{past.certificate.recipe}.toml"
-    for path in (project.recipe, kept):
-        try:
-            written = path.read_bytes()
-        except OSError:
-            continue
-        if hashlib.sha256(written).hexdigest() == past.certificate.recipe:
-            content = read(path).content
-            if content is not None:
-                recipe = Recipe(project.recipe, content, past.certificate.recipe)
-                return blocks(recipe, path, past.folder.relative_to(here.folder).as_posix())
-    return None
+    known = recipe_behind(here.project, past.certificate)
+    if known is None:
+        return None
+    recipe, path = known
+    # Its own folder is taken.
+    again = past.folder.relative_to(here.folder).with_name(f"{past.folder.name}-again")
+    if path == here.project.recipe:
+        return blocks(recipe, path, again.as_posix())
+    # The file of the project says something else by now.
+    saved = here.folder / f"{past.folder.name}.toml"
+    same = Recipe(saved, recipe.content, recipe.digest)
+    return {**blocks(same, path, again.as_posix()), "save_as": saved.name}
 
 
 def blocks(recipe: "Recipe", path: Path, directory: str) -> dict[str, Any]:

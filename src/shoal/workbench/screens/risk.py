@@ -30,6 +30,7 @@ from shoal.workbench.assessing import (
     with_details,
 )
 from shoal.workbench.jobs import Job
+from shoal.workbench.looking import figures_seen, matters
 from shoal.workbench.pages import Opened, Submitted
 from shoal.workbench.projects import Project
 from shoal.workbench.steps import Standing, Step
@@ -43,6 +44,9 @@ _AT_ONCE = 60_000_000
 
 _SETS = 12
 """Identifying sets that are shown before somebody asks for all."""
+
+RISKS = "risks of the input"
+"""What was looked at by somebody who has seen the figures."""
 
 THRESHOLDS = ("1/3", "1/5", "1/11", "1/20")
 """Risks that can be chosen: of groups of 3 (33 %), 5 (20 %), 11 (9 %) and 20 (5 %)."""
@@ -65,11 +69,13 @@ def risk(here: Annotated[Opened, Depends()], wait: str = "") -> HTMLResponse:
     if here.draft.get("source", "path") is None:
         return here.page("risk.html", at="risk", question=None, risk=None, error=None)
     table, question = _asked(here)
+    if question.quasi and matters(here.draft) and not figures_seen(here.project):
+        return here.page("risk_ask.html", at="risk")
     if question.quasi and not wait and not is_quick(table) and known(table, question) is None:
         return here.page("risk_later.html", at="risk")
     found = error = None
     if question.quasi:
-        here.looked("risks of the input")
+        here.looked(RISKS)
         try:
             found = assessed(table, question)
         except ShoalError as refused:
@@ -84,6 +90,13 @@ def risk(here: Annotated[Opened, Depends()], wait: str = "") -> HTMLResponse:
         results=[] if found is None else found.verdict.results,
         number_of=_number,
     )
+
+
+@router.post("/show")
+def show(here: Annotated[Opened, Depends()]) -> Response:
+    """Look at the figures, though a promise may assume that nobody has."""
+    here.looked(RISKS)
+    return here.go(here.address("risk"))
 
 
 @router.post("/threshold")
@@ -139,7 +152,7 @@ def _number(text: str) -> float:
 def pictures(here: Annotated[Opened, Depends()]) -> HTMLResponse:
     """The risks and the sizes of groups as charts."""
     table, question = _asked(here)
-    here.looked("risks of the input")
+    here.looked(RISKS)
     drawn = assessed(table, question).pictures()
     return _part(here, "risk_pictures.html", pictures=drawn)
 

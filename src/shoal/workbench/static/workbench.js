@@ -23,6 +23,36 @@ for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
   });
 }
 
+// What is wrong with a field stands beside it, until the form is sent again.
+document.addEventListener("htmx:afterSwap", (event) => {
+  const said = document.querySelector("#notice [data-field]");
+  const form = said && event.detail.requestConfig.elt.closest("form");
+  const found = form && form.elements.namedItem(said.dataset.field);
+  const field = found instanceof RadioNodeList ? found[0] : found;
+  if (field && field.type !== "hidden") {
+    (field.closest(".field, label") || field).append(said);
+    said.className = "problem";
+    said.setAttribute("role", "alert");
+    said.id = `wrong-${field.name}`;
+    field.setAttribute("aria-invalid", "true");
+    field.setAttribute("aria-errormessage", said.id);
+    field.focus();
+  }
+});
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const form = event.target.closest("form");
+  if (form) {
+    const notice = document.getElementById("notice");
+    notice.replaceChildren();
+    notice.className = "";
+    form.querySelectorAll("[data-field]").forEach((said) => said.remove());
+    form.querySelectorAll("[aria-errormessage]").forEach((field) => {
+      field.removeAttribute("aria-invalid");
+      field.removeAttribute("aria-errormessage");
+    });
+  }
+});
+
 // Blocks of text that can be copied; without this file they can still be selected.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-copy]");

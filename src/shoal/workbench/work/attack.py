@@ -7,12 +7,14 @@ from dataclasses import asdict
 from typing import Any
 
 from shoal.attack import Effort, expose, helped, recognise, require_attackable
+from shoal.errors import FileError
 from shoal.exact.numbers import percent
 from shoal.methods.catalogue import entry_of
 from shoal.methods.method import Progress
 from shoal.recipe import Recipe
 from shoal.releases.release import Release
 from shoal.workbench.projects import Project
+from shoal.workbench.work.release import recipe_behind
 
 __all__ = ["run"]
 
@@ -29,7 +31,13 @@ def run(project: Project, arguments: dict[str, Any], progress: Progress) -> dict
     about = {"release": arguments["release"], "way": arguments["way"]}
     if arguments["way"] == "help":
         return {**about, "lines": _helped(release), "exposed": []}
-    recipe = Recipe.load(project.recipe)
+    known = recipe_behind(project, release.certificate)
+    if known is None:
+        raise FileError(
+            "the recipe that the release was made by is not known here",
+            "attack one that was made in this project",
+        )
+    recipe, _ = known
     require_attackable(recipe.method())
     progress(0, 0, "reading the table")
     if entry_of(recipe.method().name).attack == "people":

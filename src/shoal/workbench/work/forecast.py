@@ -27,6 +27,7 @@ def run(project: Project, arguments: dict[str, Any], progress: Progress) -> dict
         records=arguments["records"],
         epsilon=arguments["epsilon"],
         delta=arguments["delta"],
+        values=arguments.get("values", {}),
     )
     [picture] = found.pictures()
     return {

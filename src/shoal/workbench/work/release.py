@@ -1,5 +1,7 @@
 """Releasing as the recipe says, into a folder of the project. Uses `recipe`; `working` calls it."""
 
+import hashlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.data.disk import replacing
@@ -9,10 +11,12 @@ from shoal.workbench.projects import Project
 
 if TYPE_CHECKING:
     from shoal.methods.method import Progress
+    from shoal.recipe import Recipe
+    from shoal.releases.certificate import Certificate
 
-__all__ = ["KEPT", "run"]
+__all__ = ["recipe_behind", "run"]
 
-KEPT = "recipes"
+_KEPT = "recipes"
 """Where recipes are kept as they were when something was released."""
 
 
@@ -27,7 +31,7 @@ def run(project: Project, arguments: dict[str, Any], progress: "Progress") -> di
     recipe = Recipe.load(project.recipe)
     folder = project.place_for_release(arguments["name"])
     folder.parent.mkdir(exist_ok=True)
-    kept = project.hidden / KEPT
+    kept = project.hidden / _KEPT
     kept.mkdir(exist_ok=True)
     with replacing(kept / f"{recipe.digest}.toml") as file:
         file.write(project.recipe.read_bytes())
@@ -40,6 +44,26 @@ def run(project: Project, arguments: dict[str, Any], progress: "Progress") -> di
     if made.entry is not None:
         result["entry"] = made.entry.number
     return result
+
+
+def recipe_behind(project: Project, certificate: "Certificate") -> "tuple[Recipe, Path] | None":
+    """The recipe that a release was made by, and a file that has it; None if it is not known.
+
+    That of the project may have changed since, and its paths are those of the kept one too.
+    """
+    from shoal.recipe import Recipe
+    from shoal.recipe.loading import read
+
+    kept = project.hidden / _KEPT / f"{certificate.recipe}.toml"
+    for path in (project.recipe, kept):
+        try:
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError:
+            continue
+        content = read(path).content
+        if digest == certificate.recipe and content is not None:
+            return Recipe(project.recipe, content, digest), path
+    return None
 
 
 def _require_unchanged(project: Project, arguments: dict[str, Any]) -> None:
