@@ -123,7 +123,6 @@ def check(
     Nothing is released. Everything that is wrong is listed.
     """
     from shoal.data.schema import Role
-    from shoal.methods.catalogue import entry_of
     from shoal.methods.method import crowd_of
     from shoal.recipe import Recipe
     from shoal.releases.certificate import plain
@@ -138,10 +137,7 @@ def check(
     unit = getattr(method, "person", None) or getattr(method, "unit", None)
     people = None if unit is None else len(table.keys(unit))
     roles = {role.value: list(table.having(role)) for role in Role}
-    unchanged = [name for name in table.schema.released if name not in table.hierarchies]
-    entry = entry_of(method.name)
-    if entry.generalises != "released" or not entry.needs_hierarchies:
-        unchanged = []
+    unchanged = chosen.content.unchanged
     if json:
         print_json(
             {
