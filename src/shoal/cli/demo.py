@@ -37,7 +37,7 @@ def demo(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Where the hospital goes; with --out alone nowhere.",
+            help="Where the hospital goes; nowhere if only --out is given.",
             show_default=str(DATA),
         ),
     ] = None,
@@ -45,7 +45,7 @@ def demo(
         bool, typer.Option("--force", help="Replace an earlier release in DIR.")
     ] = False,
 ) -> None:
-    """Do the main job on a made-up hospital.
+    """Release a made-up hospital: a first try.
 
     Writes release.csv and certificate.json: a table with differential privacy, and what is
     promised about it.

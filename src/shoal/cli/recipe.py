@@ -16,7 +16,7 @@ __all__ = ["app"]
 app = typer.Typer(
     cls=options.Group,
     no_args_is_help=True,
-    help="Draft a recipe, take one over from ARX, or check one.",
+    help="Draft a recipe, import one from ARX, or check one.",
 )
 
 
@@ -39,7 +39,7 @@ def new(
         typer.Option(
             "--method",
             metavar="NAME",
-            help="The method whose options the draft has.",
+            help="The method to draft the recipe for.",
         ),
     ] = "auto",
     header: Annotated[
@@ -79,7 +79,7 @@ def new(
 def from_project(
     project: Annotated[
         Path,
-        typer.Argument(metavar="PROJECT", help="A project of ARX (.deid).", show_default=False),
+        typer.Argument(metavar="PROJECT", help="An ARX project (.deid).", show_default=False),
     ],
     out: Annotated[
         Path,
@@ -92,7 +92,7 @@ def from_project(
         ),
     ],
 ) -> None:
-    """Make a recipe from a project of ARX.
+    """Make a recipe from an ARX project.
 
     Lists what was taken over, and everything that was not.
     """

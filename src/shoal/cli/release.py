@@ -52,7 +52,7 @@ def release(  # noqa: PLR0913
         ),
     ] = None,
     neutralise: Annotated[
-        bool, typer.Option("--neutralise", help="Let no spreadsheet run a cell as a formula.")
+        bool, typer.Option("--neutralise", help="Keep spreadsheets from running cells as formulas.")
     ] = False,
     rows_per_file: Annotated[
         int | None,
