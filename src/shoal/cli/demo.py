@@ -208,7 +208,7 @@ def _files(out: Path, data: Path | None, made: "Release") -> None:
     drafting = ["recipe", "new", "FILE.csv", "--out", "recipe.toml"]
     steps = {
         "check the table against its certificate": ["verify", paper, table],
-        "read what the promise means for one person": ["explain", *parameters],
+        "read what the promise means for one person": ["explain", *parameters, "--counts", 1],
         "write a page about it for anyone": ["report", out, "--for", "public"],
         "see how good the release is (private)": ["judge", recipe, "--release", out],
         "open the hospital in the browser, and go on by clicking": ["workbench", data],
