@@ -386,3 +386,18 @@ def test_a_closed_pipe_is_not_an_error(folder: Path) -> None:
     assert process.stderr.read() == ""
     process.stderr.close()
     assert process.wait() == 141
+
+
+def test_the_help_names_every_command_in_a_panel() -> None:
+    shown = run("--help").stdout
+    named = re.findall(r"^│ ([a-z]+) ", shown, flags=re.MULTILINE)
+    modules = {path[0] for path, _ in commands() if path}
+    assert sorted(named) == sorted(modules)
+    assert "─ Commands ─" not in shown
+
+
+def test_no_line_of_a_help_text_begins_with_an_option() -> None:
+    """Typer takes such a line for an item of a list, and breaks the paragraph before it."""
+    for path, inner in commands():
+        lines = (inner.help or "").splitlines()
+        assert not [line for line in lines if line.startswith("-")], path

@@ -1,6 +1,7 @@
 """`shoal choose`: answers by options or by an interview, and what is shown."""
 
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -36,7 +37,7 @@ def test_there_is_an_option_for_every_question() -> None:
 def test_a_recommendation_is_shown_at_80_columns(name: str) -> None:
     result = run("choose", *options_of(name))
     assert result.exit_code == 0, result.output
-    found, shown = example(name), " ".join(result.stdout.split())
+    found, shown = example(name), " ".join(re.sub(r" \\\s*\n", " ", result.stdout).split())
     assert max(map(len, result.stdout.splitlines())) <= 80
     texts = [found.method, found.guide.promise, found.meaning, found.runner_up.text]
     texts += [reason.text for reason in found.reasons]
@@ -88,3 +89,12 @@ def test_wrong_answers_are_refused() -> None:
     assert "--who all is unknown; it takes 'anyone'" in refused("choose", "--who", "all")
     said = refused("choose", "--use", "software", "--rows", "real")
     assert "--rows real is not asked after the other answers; leave it out" in said
+
+
+def test_a_long_command_can_be_copied_from_a_narrow_terminal() -> None:
+    shown = run("choose", "--who", "anyone", "--harm", "membership").stdout
+    lines = [line.rstrip() for line in shown.splitlines()]
+    [first] = [index for index, line in enumerate(lines) if line.startswith("  shoal verify")]
+    assert lines[first].endswith(" \\")
+    command = lines[first].strip(" \\") + " " + lines[first + 1].strip()
+    assert command.endswith("released/release.csv --recipe recipe.toml")

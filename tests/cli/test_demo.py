@@ -68,7 +68,7 @@ def test_the_demo_says_what_was_promised_and_what_to_do_next_within_80_columns(
         "the finest one in the middle the coarsest",
         "off by 1.3 on average, and by 19 at most",
         "shoal verify shoal-demo/release/certificate.json shoal-demo/release/release.csv",
-        "shoal explain --epsilon 1 --delta 1e-6",
+        "shoal explain --epsilon 1 --delta 1e-6 --counts 1",
         "shoal judge shoal-demo/hospital/hospital.toml --release shoal-demo/release",
         "shoal recipe new",
     ):

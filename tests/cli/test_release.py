@@ -199,3 +199,17 @@ def test_programs_read_the_mistakes_of_a_recipe_one_by_one(tmp_path: Path) -> No
     assert len(told["error"]["mistakes"]) > 1
     for mistake in told["error"]["mistakes"]:
         assert mistake["message"] in told["error"]["message"]
+
+
+@pytest.mark.parametrize("name", ["noisy-counts", "kdgs", "columns", "sampling"])
+def test_columns_without_a_hierarchy_are_named_where_that_costs_records(
+    name: str, tmp_path: Path
+) -> None:
+    more = {"sampling": 'name = "sampling"\nprobability = 0.5', **METHODS}
+    path = recipe(tmp_path, 400, more[name])
+    path.write_text(path.read_text().replace("sex = { build", "# sex = { build"))
+    checked, released = run("recipe", "check", path), run("release", path, "-o", tmp_path / "out")
+    assert (checked.exit_code, released.exit_code) == (0, 0)
+    costs = name in ("noisy-counts", "kdgs")
+    assert ("no hierarchy  sex: released unchanged" in checked.stdout) == costs
+    assert ("note: no hierarchy for 'sex': released unchanged" in released.stderr) == costs

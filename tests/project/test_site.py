@@ -5,6 +5,7 @@ What needs a browser is in scripts/check_site.py, which CI runs over some of the
 
 import re
 import sys
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -86,3 +87,13 @@ def test_indices_and_powers_are_typeset(scripts: Path) -> None:
     assert "<math" in html("an $x^2$ here")
     assert "<math" not in html("costs $5 and $6, or `$x^2$`")
     assert 'display="block"' in html("then\n\n$$\nx = y\n$$\n\nand")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_line_of_a_paragraph_begins_like_the_one_before(page: Path) -> None:
+    """Two that do are two versions of one sentence, which a merge has left there."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for before, line in pairwise(text.splitlines()):
+        if re.match(r"[A-Z`\s]", line):
+            begins = [" ".join(one.split()[:3]) for one in (before, line)]
+            assert not line.strip() or begins[0] != begins[1], line

@@ -26,30 +26,22 @@ __all__ = ["app", "app_for"]
 app: typer.Typer
 """All commands."""
 
-_COMMANDS = {
-    "demo": "demo",
-    "choose": "choose",
-    "assess": "assess",
-    "preview": "preview",
-    "release": "release",
-    "certificate": "certificate",
-    "metadata": "metadata",
-    "verify": "verify",
-    "compare": "compare",
-    "judge": "judge",
-    "report": "report",
-    "tradeoff": "tradeoff",
-    "limits": "buckets",
-    "count": "buckets",
-    "attack": "attack",
-    "explain": "explain",
-    "serve": "audit",
-    "workbench": "workbench",
+_PANELS = {
+    "Start here": ("demo", "workbench", "choose"),
+    "Prepare": ("assess", "preview", "explain", "recipe", "hierarchy"),
+    "Release": ("release", "verify", "certificate", "report", "metadata", "count"),
+    "Judge and attack": ("judge", "compare", "tradeoff", "limits", "attack"),
+    "Several releases": ("ledger", "views"),
+    "Answer queries, share a workbench": ("serve", "audit", "member"),
+    "Research": ("experiment",),
 }
-"""The commands, in the order of the help, and the modules that have a function of their name."""
+"""All commands, by the panels of the help."""
 
 _GROUPS = ("experiment", "recipe", "hierarchy", "ledger", "audit", "views", "member")
 """Modules whose `app` has several commands."""
+
+_ELSEWHERE = {"limits": "buckets", "count": "buckets", "serve": "audit"}
+"""Commands whose function is in a module with another name."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of a disk that stdout goes to
 
@@ -162,8 +154,9 @@ def shoal(
 ) -> None:
     """Tables about people, released so that the promise holds.
 
-    Start with [bold]shoal demo[/bold], the main job on made-up data.
-    Then [bold]shoal recipe new[/bold], fill in the draft, and [bold]shoal release[/bold].
+    [bold]shoal demo[/bold] releases a made-up hospital. For a table of your own:
+    [bold]shoal recipe new[/bold], fill in the draft, [bold]shoal release[/bold].
+    In the browser: [bold]shoal workbench[/bold].
     """
 
 
@@ -175,9 +168,8 @@ def app_for(words: list[str]) -> typer.Typer:
     """
     words = words or _being_completed()
     first = words[0] if words else ""
-    if first in _COMMANDS or first in _GROUPS:
-        return _made([first])
-    return _made([*_COMMANDS, *_GROUPS])
+    known = [name for names in _PANELS.values() for name in names]
+    return _made([first] if first in known else known)
 
 
 def _being_completed() -> list[str]:
@@ -204,12 +196,14 @@ def _made(names: list[str]) -> typer.Typer:
         context_settings={"help_option_names": ["--help", "-h"]},
     )
     made.callback()(shoal)
+    panels = {name: panel for panel, names in _PANELS.items() for name in names}
     for name in names:
+        panel = panels[name]
         if name in _GROUPS:
-            made.add_typer(_group(name), name=name)
+            made.add_typer(_group(name), name=name, rich_help_panel=panel)
         else:
-            module = import_module(f"shoal.cli.{_COMMANDS[name]}")
-            made.command(name, cls=options.Command)(getattr(module, name))
+            module = import_module(f"shoal.cli.{_ELSEWHERE.get(name, name)}")
+            made.command(name, cls=options.Command, rich_help_panel=panel)(getattr(module, name))
     return made
 
 

@@ -120,7 +120,7 @@ class PopulationOptions:
         str | None,
         typer.Option(
             metavar="TABLE|SQL",
-            help="Where that is a database; else --query is for it too.",
+            help="For a population in a database; --query by default.",
             show_default=False,
         ),
     ] = None
@@ -149,7 +149,7 @@ class GateOptions:
     """Who is at risk, and the limits that make the command a gate."""
 
     threshold: Annotated[
-        str, typer.Option(metavar="SHARE", help="A record with a risk above this is at risk.")
+        str, typer.Option(metavar="SHARE", help="Records with a higher risk count as at risk.")
     ] = "0.2"
     min_k: Annotated[int | None, _limit("--min-k", "K", "Records in the smallest group.")] = None
     max_risk: Annotated[
@@ -213,8 +213,8 @@ def assess(
 ) -> None:
     """How easily can people in this table be recognised?
 
-    Looks at the named columns without generalising them, and lists those it left out. Without
-    --quasi it only suggests columns. With limits it is a gate for pipelines.
+    Looks at the named columns without generalising them, and lists those it left out.
+    Columns are only suggested if --quasi names none. With limits it is a gate for pipelines.
     """
     from shoal.measure import gates
     from shoal.measure.risk import assess as assess_table

@@ -58,7 +58,7 @@ def attack(
         Path | None,
         typer.Option(
             metavar="RECIPE",
-            help="Its recipe: what does someone learn who knows the algorithm?",
+            help="The recipe of the release: what can someone learn who knows the algorithm?",
             show_default=False,
         ),
     ] = None,

@@ -54,7 +54,7 @@ Place = Annotated[
     typer.Option(
         "--store",
         metavar="FILE|URL",
-        help="The audit; else the only *.audit here.",
+        help="The audit; by default, the only *.audit here.",
         envvar="SHOAL_AUDIT",
         show_envvar=False,
         show_default=False,
@@ -90,7 +90,7 @@ class SecretOptions:
         Literal["max", "min", "sum"] | None,
         typer.Option(
             "--aggregate",
-            help="What is answered; else the first query decides.",
+            help="What is answered; by default, the first query decides.",
             show_default=False,
         ),
     ] = None
@@ -98,7 +98,7 @@ class SecretOptions:
         str | None,
         typer.Option(
             metavar="NUMBER",
-            help="How uncertain every value stays; else 1, if bounds are close.",
+            help="How uncertain every value stays; 1 by default, if bounds are close together.",
             show_default=False,
         ),
     ] = None
@@ -167,7 +167,7 @@ class PublicOptions:
             "--public",
             "-p",
             metavar="A,B,…",
-            help="Columns for conditions; else all others.",
+            help="Columns for conditions; all others by default.",
             show_default=False,
         ),
     ] = None
@@ -228,7 +228,7 @@ def new(
         typer.Option(
             "--store",
             metavar="FILE|URL",
-            help="Where to keep it; else beside the table.",
+            help="Where to keep it; beside the table by default.",
             show_default=False,
         ),
     ] = None,
@@ -280,7 +280,7 @@ def ask(
     query: Annotated[
         str,
         typer.Argument(
-            metavar="QUERY", help="As max(salary) where dept = 'X'.", show_default=False
+            metavar="QUERY", help="Such as max(salary) where dept = 'X'.", show_default=False
         ),
     ],
     store: Place = None,
@@ -354,7 +354,7 @@ def state(
 
 @app.command(cls=options.Command)
 def attack(store: Place = None, json: options.Json = False) -> None:
-    """Show what someone who knows the strategy can work out from all replies (owner only).
+    """Show what someone who knows the strategy can infer from all replies (owner only).
 
     Nobody's value, unless the strategy is simple. Exit code 1: somebody's value is disclosed.
     """
@@ -460,18 +460,18 @@ class ClientLimitOptions:
     quantum: Annotated[
         float,
         typer.Option(
-            metavar="SECONDS", help="Replies are sent a multiple of it after a query.", min=0
+            metavar="SECONDS", help="Replies are sent at multiples of it after a query.", min=0
         ),
     ] = 0.25
     rate: Annotated[
-        float, typer.Option(metavar="N", help="Requests per second and key.", min=0.001)
+        float, typer.Option(metavar="N", help="Requests per second for each key.", min=0.001)
     ] = 10
     burst: Annotated[int, typer.Option(metavar="N", help="Requests of a key at once.", min=1)] = 20
-    body: Annotated[int, typer.Option(metavar="BYTES", help="The largest request.", min=100)] = (
-        1_000_000
-    )
+    body: Annotated[
+        int, typer.Option(metavar="BYTES", help="The size of the largest request.", min=100)
+    ] = 1_000_000
     waiting: Annotated[
-        int, typer.Option(metavar="N", help="Requests of a key in progress.", min=1)
+        int, typer.Option(metavar="N", help="Requests of a key in progress at once.", min=1)
     ] = 16
     cost: Annotated[
         int, typer.Option(metavar="STEPS", help="What a query may cost, in steps of 10 ns.", min=1)
@@ -483,7 +483,9 @@ class ClientLimitOptions:
     timeout: Annotated[
         float,
         typer.Option(
-            metavar="SECONDS", help="To send headers, to send a body, to read a reply.", min=0.1
+            metavar="SECONDS",
+            help="Time to send headers, to send a body, to read a reply.",
+            min=0.1,
         ),
     ] = 15
 

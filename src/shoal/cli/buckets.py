@@ -49,12 +49,12 @@ def count(
     unbiased: Annotated[
         bool,
         typer.Option(
-            "--unbiased", help="By least squares: right in the mean whatever goes with what."
+            "--unbiased", help="By least squares: right on average, however values are related."
         ),
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """How many people have these values, as far as a release of buckets shows it?
+    """How many people have these values, as far as a release of buckets shows?
 
     Gives an estimate and its standard error; unless the sensitive column is asked for, the number
     is exact.

@@ -13,7 +13,16 @@ import typer
 from shoal.choosing.questions import Answers, Question, following, question_of
 from shoal.cli import options
 from shoal.cli.bundles import bundled
-from shoal.cli.terminal import complain, figures, indented, print_json, remark, show, title
+from shoal.cli.terminal import (
+    complain,
+    copyable,
+    figures,
+    indented,
+    print_json,
+    remark,
+    show,
+    title,
+)
 from shoal.errors import Stopped
 
 if TYPE_CHECKING:
@@ -157,7 +166,7 @@ def _next(found: "Recommendation") -> "Iterator[RenderableType]":
         yield from map(indented, found.recipe_lines())
     if found.commands():
         yield title("What to run next")
-        yield from map(indented, found.commands())
+        yield from map(copyable, found.commands())
     if found.blanks:
         yield title("What to put in place of capitals")
         yield figures(*((f"  {name}", text) for name, text in found.blanks.items()))

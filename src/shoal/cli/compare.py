@@ -54,7 +54,7 @@ class Ranking:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The loss they are ranked by; else the first that is known for all.",
+            help="The loss they are ranked by; by default, the first that is known for all.",
             show_default=False,
         ),
     ] = None
@@ -84,7 +84,7 @@ def compare(
     json: options.Json = False,
     form: options.Form,
 ) -> None:
-    """What do releases promise, risk and keep, and which ones does no other beat?
+    """Compare what releases promise, risk and keep.
 
     Columns, with roles and hierarchies, come from a recipe, from --quasi and --hierarchy, or else
     from the certificates, as far as they have them. Without hierarchies, losses are those by the

@@ -37,7 +37,7 @@ def demo(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Where the hospital goes; with --out alone nowhere.",
+            help="Where the hospital goes; nowhere if only --out is given.",
             show_default=str(DATA),
         ),
     ] = None,
@@ -45,7 +45,7 @@ def demo(
         bool, typer.Option("--force", help="Replace an earlier release in DIR.")
     ] = False,
 ) -> None:
-    """Do the main job on a made-up hospital.
+    """Release a made-up hospital: a first try.
 
     Writes release.csv and certificate.json: a table with differential privacy, and what is
     promised about it.
@@ -208,7 +208,7 @@ def _files(out: Path, data: Path | None, made: "Release") -> None:
     drafting = ["recipe", "new", "FILE.csv", "--out", "recipe.toml"]
     steps = {
         "check the table against its certificate": ["verify", paper, table],
-        "read what the promise means for one person": ["explain", *parameters],
+        "read what the promise means for one person": ["explain", *parameters, "--counts", 1],
         "write a page about it for anyone": ["report", out, "--for", "public"],
         "see how good the release is (private)": ["judge", recipe, "--release", out],
         "open the hospital in the browser, and go on by clicking": ["workbench", data],

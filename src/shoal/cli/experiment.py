@@ -41,10 +41,14 @@ def list_all(json: options.Json = False) -> None:
 @app.command(cls=options.Command)
 def run(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="One that `list` shows.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="NAME", help="A name that `shoal experiment list` shows.", show_default=False
+        ),
     ],
     quick: Annotated[
-        bool, typer.Option("--quick/--full", help="Settings that take seconds, or the paper's.")
+        bool,
+        typer.Option("--quick/--full", help="Settings that take seconds, or those of the paper."),
     ] = True,
     data: Annotated[
         Path | None,
@@ -54,7 +58,9 @@ def run(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="The same seed, the same figures.")] = 1,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="The same seed gives the same figures.")
+    ] = 1,
     chart: options.Chart = None,
     json: options.Json = False,
     force: options.Force = False,

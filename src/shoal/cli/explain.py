@@ -343,6 +343,9 @@ def _made(forecast: "Forecast") -> str:
     )
 
 
+_FOR_YOU = "What this means for you, if you are one of the people in the table"
+
+
 def _count_pages(explanation: "CountExplanation") -> "Iterator[RenderableType]":
     """What a row that some records share may expect, and how far its count is off."""
     promise, count = explanation.promise, explanation.parameters
@@ -352,13 +355,19 @@ def _count_pages(explanation: "CountExplanation") -> "Iterator[RenderableType]":
         else " for a count"
     )
     yield figures(
+        ("method", "noisy counts"),
         ("epsilon", f"{promise.epsilon}, {float(count.epsilon):.6g}{each}"),
         ("delta", f"{promise.to_dict()['delta']}, {float(count.delta):.3g}{each}"),
         ("definition", promise.definition),
         ("k, the fewest records", f"{count.k:,}: a row that fewer share is never released"),
         ("likely released", f"{count.half:,} records or more: more likely than not"),
-        ("if replaced", _replacing(explanation)),
         ("noise", _noise(explanation)),
+    )
+    yield title(_FOR_YOU)
+    yield figures(
+        ("odds", explanation.conclusion),
+        ("delta", _failure(explanation)),
+        ("if replaced", _replacing(explanation)),
     )
     yield title("The chance that a row is released, by the number of records that share it")
     yield listing(
@@ -396,12 +405,12 @@ def _pages(explanation: "Explanation") -> "Iterator[RenderableType]":
         ("k, the smallest group", f"{explanation.k:,}"),
         ("beta, the chance of being drawn", f"{float(explanation.beta):.6g}"),
     )
-    yield title("What this means for you, if you are one of the people in the table")
+    yield title(_FOR_YOU)
     yield figures(
         ("not drawn", _not_drawn(explanation)),
         ("a crowd", _crowd(explanation)),
         ("odds", explanation.conclusion),
-        ("delta", _failure(explanation, facts)),
+        ("delta", _failure(explanation)),
         ("if replaced", _replacing(explanation)),
     )
     yield title("Not a cliff: for larger factors delta is far smaller")
@@ -446,9 +455,9 @@ def _replacing(explanation: "Explanation | CountExplanation") -> str:
     )
 
 
-def _failure(explanation: "Explanation", facts: dict[str, Any]) -> str:
-    rare = f"once in {1 / facts['delta']:,.0f} times"
-    delta = facts["exact"]["delta"]
+def _failure(explanation: "Explanation | CountExplanation") -> str:
+    delta = explanation.promise.to_dict()["delta"]
+    rare = f"once in {float(1 / explanation.promise.delta):,.0f} times"
     if explanation.promise.definition == "probabilistic":
         return (
             f"With a probability of at most {delta}, {rare}, the release is one that breaks these "

@@ -81,13 +81,13 @@ ReadyForm = Annotated[
         show_default=False,
     ),
 ]
-Type = Annotated[KindName, typer.Option("--type", help="Of the values.")]
+Type = Annotated[KindName, typer.Option("--type", help="The type of the values.")]
 Replace = Annotated[
     str | None,
     typer.Option(
         "--root",
         metavar="TEXT",
-        help="Put this in place of the last level.",
+        help="Replaces the last level.",
         rich_help_panel=options.READING,
     ),
 ]
@@ -96,14 +96,16 @@ Add = Annotated[
     typer.Option(
         "--add-root",
         metavar="TEXT",
-        help="Put one more level above the last.",
+        help="Adds a level above the last one.",
         rich_help_panel=options.READING,
     ),
 ]
 Separator = Annotated[
     str | None,
     typer.Option(
-        metavar="CHAR", help="Between the cells; else detected.", rich_help_panel=options.READING
+        metavar="CHAR",
+        help="The character between cells; detected by default.",
+        rich_help_panel=options.READING,
     ),
 ]
 
@@ -121,7 +123,7 @@ class Writing:
             "--out",
             "-o",
             metavar="FILE",
-            help="Else it is printed.",
+            help="Where the hierarchy goes; printed by default.",
             rich_help_panel=WRITING,
             show_default=False,
         ),
@@ -137,7 +139,7 @@ class Writing:
         typer.Option(
             "--root",
             metavar="TEXT",
-            help="What everything becomes in the end.",
+            help="The label of the last level.",
             rich_help_panel=WRITING,
         ),
     ] = "*"
@@ -192,7 +194,7 @@ class Observed:
         str | None,
         typer.Option(
             metavar="TABLE|SQL",
-            help="Of a database: the name of a table or view, or a query.",
+            help="For a database: the name of a table or view, or a query.",
             rich_help_panel=OBSERVED,
             show_default=False,
         ),
@@ -370,13 +372,13 @@ class ToCover(options.Counting):
         typer.Option(
             "--table",
             metavar="FILE",
-            help="Does it have every value of this table …",
+            help="Check that it has every value of this table …",
             show_default=False,
         ),
     ] = None
     column: Annotated[
         str | None,
-        typer.Option("--column", metavar="NAME", help="… in this column?", show_default=False),
+        typer.Option("--column", metavar="NAME", help="… in this column.", show_default=False),
     ] = None
     query: options.Query = None
 
@@ -416,7 +418,9 @@ def check_hierarchy(  # noqa: PLR0913  its options
     ] = False,
     kind: Annotated[
         KindName | None,
-        typer.Option("--type", help="Of the values; else by the table.", show_default=False),
+        typer.Option(
+            "--type", help="The type of the values; by default, the table's.", show_default=False
+        ),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings count as problems.")] = False,
     json: options.Json = False,
@@ -527,7 +531,7 @@ def make_intervals(  # noqa: PLR0913  its options
         typer.Option(
             "--widths",
             metavar="W,…",
-            help="Of the intervals, one width per level.",
+            help="The widths of the intervals, one per level.",
             show_default=False,
         ),
     ] = [],  # noqa: B006
@@ -536,18 +540,22 @@ def make_intervals(  # noqa: PLR0913  its options
         typer.Option(
             "--cuts",
             metavar="A,B,…",
-            help="Where intervals begin; repeat it for every level.",
+            help="Where intervals begin; repeat for every level.",
             show_default=False,
         ),
     ] = [],  # noqa: B006
-    bottom: Annotated[str | None, _number("--bottom", "All below this is one value.")] = None,
-    top: Annotated[str | None, _number("--top", "This and all above is one value.")] = None,
+    bottom: Annotated[
+        str | None, _number("--bottom", "Merge everything below this into one value.")
+    ] = None,
+    top: Annotated[
+        str | None, _number("--top", "Merge this and everything above into one value.")
+    ] = None,
     closed: Annotated[Side, typer.Option(help="Which end belongs to an interval.")] = "left",
     end: Annotated[
         Literal["closed", "open"], typer.Option(help="Whether the far end belongs to the domain.")
     ] = "closed",
     kind: Annotated[
-        Literal["integer", "float"], typer.Option("--type", help="Of the values.")
+        Literal["integer", "float"], typer.Option("--type", help="The type of the values.")
     ] = "integer",
     step: Annotated[
         str | None, _number("--step", "Only multiples of this occur, counted from low.")
@@ -599,14 +607,14 @@ def make_dates(
         typer.Option(
             "--levels",
             metavar="A,B,…",
-            help="Of week, month, quarter, year, decade, iso-year; finer first.",
+            help="Any of week, month, quarter, year, decade, iso-year; finer first.",
         ),
     ] = ["month,quarter,year"],  # noqa: B006
     *,
     observed: Observed,
     writing: Writing,
 ) -> None:
-    """Days in weeks, months, quarters, years or decades.
+    """Days by week, month, quarter, year or decade.
 
     shoal hierarchy make dates --first 2000-01-01 --last 2029-12-31 --levels month,year
     """
@@ -639,7 +647,7 @@ def make_mask(  # noqa: PLR0913  its options
         typer.Option(
             "--steps",
             metavar="N,…",
-            help="Characters masked at each level; else 1, 2, 3…",
+            help="Characters masked at each level; 1, 2, 3 … by default.",
             show_default=False,
         ),
     ] = [],  # noqa: B006
@@ -648,9 +656,9 @@ def make_mask(  # noqa: PLR0913  its options
     ] = "*",
     pad: Annotated[
         str | None,
-        typer.Option(metavar="CHAR", help="Fill short values up with this.", show_default=False),
+        typer.Option(metavar="CHAR", help="Pad short values with this.", show_default=False),
     ] = None,
-    align: Annotated[Side, typer.Option(help="The side that is not filled.")] = "left",
+    align: Annotated[Side, typer.Option(help="The side that is not padded.")] = "left",
     kind: Type = "text",
     *,
     observed: Observed,
@@ -696,7 +704,8 @@ def make_order(
     values: Values = [],  # noqa: B006
     values_from: ValuesFrom = None,
     sort: Annotated[
-        bool, typer.Option("--sort", help="Sort the values; else their order is as given.")
+        bool,
+        typer.Option("--sort", help="Sort the values; by default they stay in the given order."),
     ] = False,
     kind: Type = "text",
     *,
@@ -731,7 +740,7 @@ def make_group(
             "--group",
             "-g",
             metavar="NAME=A,B,…",
-            help="A group and its values; repeat it.",
+            help="A group and its values; may be repeated.",
             show_default=False,
         ),
     ] = [],  # noqa: B006
@@ -780,7 +789,7 @@ def make_suppress(
     observed: Observed,
     writing: Writing,
 ) -> None:
-    """Values unchanged, or nothing of them.
+    """Values unchanged, or suppressed.
 
     shoal hierarchy make suppress --values male,female
     """
@@ -798,7 +807,9 @@ def make_ready(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="As `shoal hierarchy list` has it.", show_default=False
+            metavar="NAME",
+            help="The name of a ready-made hierarchy; `shoal hierarchy list` has them.",
+            show_default=False,
         ),
     ],
     form: ReadyForm = None,
@@ -807,7 +818,7 @@ def make_ready(
     *,
     writing: Writing,
 ) -> None:
-    """A ready-made hierarchy as a file, such as to add values of your own.
+    """A ready-made hierarchy as a file, for example to add values of your own.
 
     shoal hierarchy make ready countries --form alpha-3
     """

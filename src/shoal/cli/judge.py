@@ -82,7 +82,7 @@ def judge(
     *,
     counting: options.Following,
 ) -> None:
-    """How good is a release, judged by its input?
+    """How good is a release, compared with its input?
 
     Records kept, loss by every model, accuracy of classifiers, counts before and after.
 

@@ -32,19 +32,25 @@ Book = Annotated[
 Epsilon = Annotated[
     str | None,
     typer.Option(
-        metavar="NUMBER", help="What may be spent in all, as 2 or ln(2).", show_default=False
+        metavar="NUMBER",
+        help="The most that may be spent in total, such as 2 or ln(2).",
+        show_default=False,
     ),
 ]
 Delta = Annotated[
     str | None,
-    typer.Option(metavar="NUMBER", help="What may be spent in all, as 1e-5.", show_default=False),
+    typer.Option(
+        metavar="NUMBER",
+        help="The most that may be spent in total, such as 1e-5.",
+        show_default=False,
+    ),
 ]
 Share = Annotated[
     str | None,
     typer.Option(
         "--gamma",
         metavar="SHARE",
-        help="How sure one may become of a value, by all views, as 1/2.",
+        help="How sure anyone may become of a value, from all views, such as 1/2.",
         show_default=False,
     ),
 ]
@@ -61,13 +67,13 @@ WitnessFolder = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="The folder of the witness; by default with the state of your programs.",
+        help="The folder of the witness; by default, that of your programs' state.",
         show_default=False,
     ),
 ]
 NoWitness = Annotated[
     bool,
-    typer.Option("--no-witness", help="Without a witness, an older copy would not be noticed."),
+    typer.Option("--no-witness", help="Keep no witness; an older copy would go unnoticed."),
 ]
 
 
@@ -109,7 +115,7 @@ def create(
 
 @app.command(cls=options.Command)
 def adopt(path: Book, witness: WitnessFolder = None, no_witness: NoWitness = False) -> None:
-    """Say that this copy of a ledger is the one that holds, or move its witness.
+    """Declare this copy of a ledger the valid one, or move its witness.
 
     For a ledger whose witness is missing, or that is an older copy while the newest one is lost:
     what the witness knows to have been spent since is entered as spent. The adoption is an entry of
@@ -135,11 +141,14 @@ def adopt(path: Book, witness: WitnessFolder = None, no_witness: NoWitness = Fal
 def gamma_(
     path: Book,
     share: Annotated[
-        str, typer.Argument(metavar="SHARE", help="As 1/2; 1 takes γ away.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="SHARE", help="The new γ, such as 1/2; 1 removes it.", show_default=False
+        ),
     ],
     limit: Limits = [],  # noqa: B006
 ) -> None:
-    """Set how sure one may become of a value, by all releases that are views together.
+    """Set how sure anyone may become of a value, from all views together.
 
     It holds for releases from now on. The change is an entry of the ledger.
     """
@@ -159,7 +168,9 @@ def remember(
     recipe: Annotated[
         Path,
         typer.Option(
-            metavar="RECIPE", help="By which it was made: its hierarchies.", show_default=False
+            metavar="RECIPE",
+            help="The recipe it was made by, for its hierarchies.",
+            show_default=False,
         ),
     ],
     *,
@@ -220,7 +231,9 @@ def verify(
     head: Annotated[
         str | None,
         typer.Option(
-            metavar="DIGEST", help="A head noted earlier, which must be in it.", show_default=False
+            metavar="DIGEST",
+            help="A head noted earlier, which the ledger must contain.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:

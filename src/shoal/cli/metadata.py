@@ -27,14 +27,15 @@ class OwnWords:
     """What the owner says of a release: a bundle of options."""
 
     about: Annotated[
-        Path | None, _words("FILE", "A TOML file with these and further words, also on columns.")
+        Path | None,
+        _words("FILE", "A TOML file with these and further descriptions, also of columns."),
     ] = None
     title: Annotated[str | None, _words("TEXT", "What the release is called.")] = None
     description: Annotated[str | None, _words("TEXT", "What it is about.")] = None
     publisher: Annotated[str | None, _words("NAME", "Who publishes it.")] = None
     contact: Annotated[str | None, _words("ADDRESS", "An e-mail address, or a page.")] = None
     licence: Annotated[str | None, _words("NAME", "A licence, such as CC-BY-4.0.")] = None
-    homepage: Annotated[str | None, _words("URL", "Where the release can be had.")] = None
+    homepage: Annotated[str | None, _words("URL", "Where the release can be found.")] = None
 
     def all(self) -> "About":
         """The words of the file, and those that are typed in place of them."""

@@ -138,7 +138,7 @@ Query = Annotated[
     str | None,
     typer.Option(
         metavar="TABLE|SQL",
-        help="Of a database: the name of a table or view, or a query.",
+        help="For a database: the name of a table or view, or a query.",
         rich_help_panel=READING,
         show_default=False,
     ),
@@ -164,7 +164,7 @@ LabelSide = Annotated[
     Labels | None,
     typer.Option(
         "--labels",
-        help="Of SPSS, Stata and SAS files: codes, or the texts of their labels.",
+        help="For SPSS, Stata and SAS files: codes, or the texts of their labels.",
         rich_help_panel=READING,
         show_default="codes",
     ),
@@ -182,7 +182,7 @@ Decimal = Annotated[
     str | None,
     typer.Option(
         metavar="CHAR",
-        help="Mark before decimals in texts, such as a comma.",
+        help="Decimal mark in texts, such as a comma.",
         rich_help_panel=READING,
         show_default=False,
     ),
@@ -191,7 +191,7 @@ Thousands = Annotated[
     str | None,
     typer.Option(
         metavar="CHAR",
-        help="Mark between thousands in texts.",
+        help="Thousands separator in texts.",
         rich_help_panel=READING,
         show_default=False,
     ),
@@ -201,7 +201,7 @@ Dates = Annotated[
     typer.Option(
         "--dates",
         metavar="[NAME=]FORM",
-        help="Form of dates or times in texts, such as %d.%m.%Y, or of one column.",
+        help="Format of dates or times in texts, such as %d.%m.%Y; or of one column.",
         rich_help_panel=READING,
         show_default=False,
     ),
@@ -255,7 +255,7 @@ AddRoot = Annotated[
     typer.Option(
         "--add-root",
         metavar="TEXT",
-        help="Goes above the last level of hierarchy files.",
+        help="Adds a level above the last one of hierarchy files.",
         rich_help_panel=READING,
     ),
 ]
@@ -354,7 +354,7 @@ def _shared(
             "--quiet",
             callback=_quietly,
             expose_value=False,
-            help="Say nothing but errors and warnings.",
+            help="Print only errors and warnings.",
         ),
     ] = False,
 ) -> None:
@@ -416,7 +416,11 @@ def _usage(name: str, error: Any, given: list[str]) -> str | None:
                 break
         return f"{_typed(param)}{_value(param, given)}: {message}"
     if name == "UsageError" and message.startswith("No such command"):
-        return f"{given[0]!r}: there is no such command" if given else None
+        if not given:
+            return None
+        close = get_close_matches(given[0], error.ctx.command.commands, n=1)
+        meant = f" (did you mean {close[0]}?)" if close else ""
+        return f"{given[0]!r}: there is no such command{meant}"
     if name == "UsageError" and message.startswith("Got unexpected extra argument"):
         return f"there is an argument too many{message.partition('argument')[2].lstrip('s')}"
     return None

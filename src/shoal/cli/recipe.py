@@ -16,7 +16,7 @@ __all__ = ["app"]
 app = typer.Typer(
     cls=options.Group,
     no_args_is_help=True,
-    help="Draft a recipe, take one over from ARX, or check one.",
+    help="Draft a recipe, import one from ARX, or check one.",
 )
 
 
@@ -46,7 +46,7 @@ def new(
         typer.Option(
             "--method",
             metavar="NAME",
-            help="The method whose options the draft has.",
+            help="The method to draft the recipe for.",
             autocompletion=_methods,
         ),
     ] = "auto",
@@ -87,7 +87,7 @@ def new(
 def from_project(
     project: Annotated[
         Path,
-        typer.Argument(metavar="PROJECT", help="A project of ARX (.deid).", show_default=False),
+        typer.Argument(metavar="PROJECT", help="An ARX project (.deid).", show_default=False),
     ],
     out: Annotated[
         Path,
@@ -100,7 +100,7 @@ def from_project(
         ),
     ],
 ) -> None:
-    """Make a recipe from a project of ARX.
+    """Make a recipe from an ARX project.
 
     Lists what was taken over, and everything that was not.
     """
@@ -131,7 +131,6 @@ def check(
     Nothing is released. Everything that is wrong is listed.
     """
     from shoal.data.schema import Role
-    from shoal.methods.catalogue import entry_of
     from shoal.methods.method import crowd_of
     from shoal.recipe import Recipe
     from shoal.releases.certificate import plain
@@ -146,10 +145,7 @@ def check(
     unit = getattr(method, "person", None) or getattr(method, "unit", None)
     people = None if unit is None else len(table.keys(unit))
     roles = {role.value: list(table.having(role)) for role in Role}
-    unchanged = [name for name in table.schema.released if name not in table.hierarchies]
-    entry = entry_of(method.name)
-    if entry.generalises != "released" or not entry.needs_hierarchies:
-        unchanged = []
+    unchanged = chosen.content.unchanged
     if json:
         print_json(
             {

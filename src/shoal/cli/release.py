@@ -52,7 +52,7 @@ def release(  # noqa: PLR0913
         ),
     ] = None,
     neutralise: Annotated[
-        bool, typer.Option("--neutralise", help="Let no spreadsheet run a cell as a formula.")
+        bool, typer.Option("--neutralise", help="Keep spreadsheets from running cells as formulas.")
     ] = False,
     rows_per_file: Annotated[
         int | None,
@@ -168,9 +168,15 @@ def _answer(made: "Release", out: Path, names: dict[str, str]) -> dict[str, Any]
 def _notes_before(
     chosen: "Recipe", method: str, book: "Ledger | None", out: Path
 ) -> "Iterator[str]":
-    """What the owner should know about earlier releases before there is another one."""
+    """What the owner should know before there is a release: it cannot be taken back."""
     from shoal.methods.catalogue import entry_of
 
+    unchanged = chosen.content.unchanged
+    if unchanged:
+        yield (
+            f"note: no hierarchy for {listed(unchanged)}: released unchanged, so fewer records "
+            "share a row and more are left out; see docs/how-to/hierarchies.md"
+        )
     if book is None:
         yield _NO_LEDGER
         for folder in chosen.earlier_beside(out):

@@ -100,7 +100,7 @@ def report(
         typer.Option(
             "--as",
             metavar="NAME",
-            help="The questions of a document for committees, such as hipaa or gdpr, filled in.",
+            help="Fill in a form for committees, such as hipaa or gdpr.",
             show_default=False,
         ),
     ] = None,
@@ -109,7 +109,7 @@ def report(
     target: Target,
     counting: options.Following,
 ) -> None:
-    """What a release promises, and what not: a page for people.
+    """Write a page that says what a release promises, and what not.
 
     The page opens without a network, prints well, and has no script. For the public it has what the
     released files show, and reads nothing else. For the owner it adds what is left of the data: it

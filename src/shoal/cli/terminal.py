@@ -10,6 +10,7 @@ in JSON by escapes; what is meant to become a file is UTF-8.
 import codecs
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -34,6 +35,7 @@ __all__ = [
     "abandon",
     "complain",
     "complain_json",
+    "copyable",
     "figures",
     "give",
     "indented",
@@ -56,6 +58,8 @@ Report = Callable[[int, int, str], None]
 """Takes how much is done, of how much, and what is being done."""
 
 PATIENCE = 1.0  # seconds before a progress bar appears
+
+_COMMAND_WIDTH = 74  # and an indent and a backslash, within 80 columns
 
 _QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 """Whether the command was given --quiet."""
@@ -216,12 +220,28 @@ def title(text: str) -> "Text":
     return Text(f"\n{printable(text)}", style="bold")
 
 
-def indented(text: str) -> "Padding":
-    """A paragraph that belongs to the line above."""
+def indented(text: str, *, lines: bool = False) -> "Padding":
+    """A paragraph that belongs to the line above; with lines, one line for each of its own."""
     from rich.padding import Padding
     from rich.text import Text
 
-    return Padding(Text(printable(text)), (0, 0, 0, 2))
+    parts = text.split("\n") if lines else [text]
+    return Padding(Text("\n".join(map(printable, parts))), (0, 0, 0, 2))
+
+
+def copyable(command: str) -> "Padding":
+    """A command that belongs to the line above: a long one goes on after a backslash.
+
+    A terminal would break it anywhere, and what is copied from there would not run.
+    """
+    lines = [""]
+    for word in shlex.split(command, posix=False):
+        if lines[-1] and len(lines[-1]) + len(word) > _COMMAND_WIDTH:
+            lines[-1] += " \\"
+            lines.append(f"    {word}")
+        else:
+            lines[-1] += f" {word}" if lines[-1] else word
+    return indented("\n".join(lines), lines=True)
 
 
 def figures(*pairs: tuple[str, str]) -> "Table":

@@ -45,18 +45,22 @@ app = typer.Typer(
 File = Annotated[
     Path,
     typer.Argument(
-        metavar="VIEWS", help="A TOML file: who there is, and what was shown.", show_default=False
+        metavar="VIEWS", help="A TOML file: the people, and what was shown.", show_default=False
     ),
 ]
 Gamma = Annotated[
     str | None,
     typer.Option(
-        metavar="SHARE", help="Instead of what is set, such as 1/2 or 50%.", show_default=False
+        metavar="SHARE",
+        help="Use this γ instead of the one that is set, such as 1/2 or 50%.",
+        show_default=False,
     ),
 ]
 Listed = Annotated[
     int,
-    typer.Option("--most", metavar="N", min=0, help="How many people are listed; --json has all."),
+    typer.Option(
+        "--most", metavar="N", min=0, help="How many people are listed; --json lists all."
+    ),
 ]
 
 VERDICTS = {True: "every limit holds", False: "somebody is exposed", None: "not decided"}
@@ -83,7 +87,7 @@ class Scope(options.Counting):
         Path,
         typer.Argument(
             metavar="VIEWS",
-            help="A TOML file: who there is, and what was shown; or a release, with --with.",
+            help="A TOML file: the people, and what was shown; or a release, with --with.",
             show_default=False,
         ),
     ]
@@ -100,7 +104,7 @@ class Scope(options.Counting):
         Path | None,
         typer.Option(
             metavar="RECIPE",
-            help="With a release: that of its table; else the ledger's last.",
+            help="With a release: the recipe of its table; by default, the ledger's last.",
             show_default=False,
         ),
     ] = None
@@ -108,7 +112,7 @@ class Scope(options.Counting):
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Which column, if there are several; else that of \\[sensitive].",
+            help="Which column, if there are several; by default, that of \\[sensitive].",
             show_default=False,
         ),
     ] = None
@@ -116,7 +120,7 @@ class Scope(options.Counting):
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="With a release: names people; else rows are numbered.",
+            help="With a release: the column that names people; by default, rows are numbered.",
             show_default=False,
         ),
     ] = None
@@ -184,18 +188,21 @@ class Precision:
         ),
     ] = None
     confidence: Annotated[
-        str, typer.Option(metavar="SHARE", help="Of all bounds together, where tables are drawn.")
+        str,
+        typer.Option(
+            metavar="SHARE", help="The confidence of all bounds together, where tables are drawn."
+        ),
     ] = "0.99"
     tries: Annotated[
         int, typer.Option(metavar="N", min=1, help="How many tables are drawn, where they are.")
     ] = 10_000
-    seed: Annotated[int, typer.Option(metavar="N", help="Of these draws.")] = 0
+    seed: Annotated[int, typer.Option(metavar="N", help="The seed of these draws.")] = 0
     steps: Annotated[
         int | None,
         typer.Option(
             metavar="N",
             min=1,
-            help="Of counting, before tables are drawn.",
+            help="Steps of counting before tables are drawn instead.",
             show_default=False,
         ),
     ] = None

@@ -21,7 +21,7 @@ def certify(
             "--out",
             "-o",
             metavar="FILE",
-            help="The JSON; a text for people goes beside it.",
+            help="Where the JSON goes; a readable text goes beside it.",
             show_default=False,
         ),
     ],
@@ -49,11 +49,13 @@ def certify(
 def verify(
     certificate: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="What shoal views certify wrote.", show_default=False),
+        typer.Argument(
+            metavar="FILE", help="The file that `shoal views certify` wrote.", show_default=False
+        ),
     ],
     views: File,
 ) -> None:
-    """Check a certificate of several releases again, from these and the register.
+    """Check a certificate of several releases against them and the register.
 
     Exit code 1 if it does not hold.
     """

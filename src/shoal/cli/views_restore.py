@@ -38,10 +38,11 @@ class Additions:
         int, typer.Option("--views", metavar="K", min=1, help="How many views may be added.")
     ] = 2
     free: Annotated[
-        bool, typer.Option("--free", help="Also views that are not a part of an earlier one.")
+        bool,
+        typer.Option("--free", help="Also consider views that are not part of an earlier one."),
     ] = False
     conditions: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Public columns that a new view may go by.")
+        int, typer.Option(metavar="N", min=1, help="Public columns that a new view may select by.")
     ] = 1
 
 
@@ -54,7 +55,9 @@ class SearchOptions:
     ] = "unaware"
     effort: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Sets of views to count.", show_default=False),
+        typer.Option(
+            metavar="N", min=1, help="How many sets of views to count.", show_default=False
+        ),
     ] = None
     least: Annotated[
         str | None,
@@ -108,13 +111,13 @@ def restore(
     data: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="The table itself, which `unaware` looks at.", show_default=False
+            metavar="FILE", help="The table itself, which `unaware` reads.", show_default=False
         ),
     ] = None,
     listed: Listed = 20,
     json: options.Json = False,
 ) -> None:
-    """Which views in addition make everybody safe again?
+    """Which additional views would protect everybody again?
 
     Against someone who does not know of restoring, views are chosen by the table. Against someone
     who does, they are chosen by what is public, and may fail: the plan says beforehand how often.

@@ -22,7 +22,10 @@ def workbench(
     ] = Path(),
     *,
     port: Annotated[
-        int, typer.Option(metavar="N", help="0: the system takes a free one.", min=0, max=65535)
+        int,
+        typer.Option(
+            metavar="N", help="The port to listen on; 0 takes any free one.", min=0, max=65535
+        ),
     ] = 0,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Only print the address.")

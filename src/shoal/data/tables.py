@@ -281,10 +281,10 @@ class Table:
         absent = int((leaves < 0).sum())
         if absent:
             values = plural(absent, "distinct value")
-            verb = "is" if absent == 1 else "are"
+            verb, them = ("is", "it") if absent == 1 else ("are", "them")
             raise HierarchyError(
                 f"{values} of the table {verb} not in its hierarchy",
-                "add them to it, clean the table, or declare the column's type if numbers are "
+                f"add {them} there, clean the table, or declare the column's type if numbers are "
                 "written in two ways",
                 where=f"column {name!r}",
             )

@@ -109,15 +109,7 @@ class Explanation(Pictured):
     @property
     def conclusion(self) -> str:
         """What ε means for one person, in words."""
-        rows = "row" if self.rows == 1 else "rows"
-        odds = odds_of(self.promise.epsilon)
-        factor = f"{float(odds):g}"
-        return (
-            "Whatever somebody knows, anything they conclude from the release is at most "
-            f"{factor} times as likely with your {rows} in the table as without, and at least "
-            f"1/{factor} times. Somebody who believes with probability 50 % that you are in the "
-            f"table believes it with at most {percent_up(odds / (1 + odds))} afterwards."
-        )
+        return _conclusion(self.promise, "row" if self.rows == 1 else "rows")
 
     def pictures(self) -> tuple[Picture, ...]:
         """Belief before and after, and the chance of being drawn, as charts."""
@@ -222,6 +214,17 @@ def explain(
     )
 
 
+def _conclusion(promise: DifferentialPrivacy, rows: str) -> str:
+    odds = odds_of(promise.epsilon)
+    factor = f"{float(odds):g}"
+    return (
+        "Whatever somebody knows, anything they conclude from the release is at most "
+        f"{factor} times as likely with your {rows} in the table as without, and at least "
+        f"1/{factor} times. Somebody who believes with probability 50 % that you are in the "
+        f"table believes it with at most {percent_up(odds / (1 + odds))} afterwards."
+    )
+
+
 @brief
 @dataclass(frozen=True)
 class CountExplanation(Pictured):
@@ -262,6 +265,11 @@ class CountExplanation(Pictured):
     def replacement(self) -> Replacement:
         """What is kept where one row, or person, is replaced by another."""
         return _replacement(self.promise, "counts")
+
+    @property
+    def conclusion(self) -> str:
+        """What ε means for one person, in words."""
+        return _conclusion(self.promise, "row" if self.promise.unit == "row" else "rows")
 
     def pictures(self) -> tuple[Picture, ...]:
         """Belief before and after, and the chance that a row is released, as charts."""

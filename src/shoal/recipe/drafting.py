@@ -180,8 +180,9 @@ _POSTCODE = next(sign for sign in NAME_SIGNS if sign.what == "a postcode")
 def _examples(table: Table, guesses: Mapping[str, str], kinds: Mapping[str, Kind]) -> Iterator[str]:
     yield from (
         "",
-        "# How values generalise: by what anybody knows, never by the rows. Each quasi",
-        "# column needs one; take the # away where it fits. docs/how-to/hierarchies.md",
+        "# How values generalise: by public knowledge, never by the rows. Take the # away",
+        "# where it fits. A column without one is released unchanged, which costs records",
+        "# if it has many values, or refused. docs/how-to/hierarchies.md",
         "[hierarchies]",
     )
     names = [name for name, guess in guesses.items() if guess != "identifying"]

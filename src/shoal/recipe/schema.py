@@ -415,6 +415,17 @@ class Content(Section):
         """All columns but the identifying ones, in the order of the recipe."""
         return [name for name, role in self.roles.items() if Role(role) is not Role.IDENTIFYING]
 
+    @property
+    def unchanged(self) -> list[str]:
+        """Released columns without a hierarchy, where that costs records.
+
+        It does where only rows that enough records share are released. Methods that add columns of
+        their own release parts of rows, or all of them.
+        """
+        if self.entry.generalises != "released" or not self.entry.subset or self.entry.adds:
+            return []
+        return [name for name in self.released if name not in self.hierarchies]
+
 
 _SECTIONS: dict[tuple[int | str, ...], type[Section]] = {
     (): Content,

@@ -484,7 +484,7 @@ ENTRY = Entry(
             "What is concluded about you hardly depends on whether you are in the table, and "
             "every row is a real record."
         ),
-        cost="A third of what noisy counts keep: a sample, in groups of dozens",
+        cost="A third less is kept than by noisy counts: a sample, in groups of dozens",
         leaves_open="What is true of most people like you",
         example="A register whose rows are checked",
     ),
