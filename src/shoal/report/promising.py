@@ -336,7 +336,7 @@ def _buckets(certificate: Certificate) -> PlainPromise:
         f"For one person: each value of {column!r} has a limit on how surely it can be yours",
         f"{seen}{believes}probability of at most its limit, which is in the statement above.",
     )
-    if limits.keys() == {"others"}:
+    if limits.keys() == {"others"} and isinstance(limits["others"], str):
         most = percent_up(Fraction(limits["others"]))
         person = (
             f"For one person: no value of {column!r} can be yours with more than {most}",
