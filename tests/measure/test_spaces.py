@@ -58,6 +58,14 @@ def test_of_too_many_combinations_some_are_drawn(people: Table) -> None:
     assert some.seen == 50 < some.nodes
     assert some == solution_space(people, MODELS, most=50)
     assert "50 of them were drawn" in some.pictures()[0].sentence
+    assert "Least loss seen: " in some.pictures()[0].sentence
+
+
+def test_what_was_chosen_is_the_best_even_if_it_was_not_drawn(people: Table) -> None:
+    best = solution_space(people, MODELS).best
+    assert best is not None
+    some = solution_space(people, MODELS, most=1, chosen=best.levels)
+    assert some.best == some.chosen == best
 
 
 def test_the_chart_has_the_squares_of_its_table(people: Table) -> None:
@@ -65,7 +73,11 @@ def test_the_chart_has_the_squares_of_its_table(people: Table) -> None:
     [picture] = space.pictures()
     require_zone(picture, Zone.OWNER)
     squares = [row for row in rows_of(picture.draw()) if "class" in row]
-    assert len(squares) == len(space.squares) == len(picture.rows) - 2
+    assert len(squares) == len(space.squares)
+    numbers = [int(str(cell).replace(",", "")) for row in picture.rows for cell in row[1:]]
+    assert sum(numbers) == space.nodes
+    assert len(picture.rows) == len({square.loss for square in space.squares})
+    assert all(len(row) == len(picture.head) for row in picture.rows)
     corners = {(row["y"], row["x"]) for row in squares}
     assert corners == {(square.loss, square.suppressed) for square in space.squares}
     drawn = svg(picture.draw())

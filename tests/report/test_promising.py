@@ -46,6 +46,20 @@ def test_an_allowance_is_told_by_how_often_it_is_used_up() -> None:
     assert "probability of 26 %" in in_plain_words(certificate_of("1", "0.26")).meaning
 
 
+def test_a_limit_of_buckets_is_told_in_figures() -> None:
+    table = people(60)
+    one, *others = (
+        shoal.Buckets("ill", limits).release(table).certificate
+        for limits in (
+            shoal.Limits.each({}, others="0.5"),
+            shoal.Limits.each({"gout": "0.75"}, others="0.5"),
+            shoal.Limits.formula(1, "0.3"),
+        )
+    )
+    assert in_plain_words(one).person[0].endswith("can be yours with more than 50 %")
+    assert all("at most its limit" in in_plain_words(other).person[1] for other in others)
+
+
 def test_the_parameters_are_explained_by_the_certificate_alone(released: dict[str, Path]) -> None:
     kinds = {}
     for name, path in released.items():

@@ -20,6 +20,22 @@ def test_every_parameter_has_a_meaning(name: str) -> None:
     assert not [one for one in inspect.signature(entry.method).parameters if not known.get(one)]
 
 
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_a_meaning_is_not_the_name_of_a_value(name: str) -> None:
+    entry = entry_of(name)
+    known = meanings(entry)
+    named = {one: known[one] for one in inspect.signature(entry.method).parameters}
+    assert not {one: text for one, text in named.items() if re.match(r'(at )?"', text)}
+
+
+def test_only_words_that_are_used_are_explained() -> None:
+    counts = Published.of(shoal.NoisyCounts(1, "1e-3").release(people()))
+    groups = Published.of(shoal.Optimal([shoal.KAnonymity(3)]).release(people()))
+    glossaries = [[*sections(shown)][-1] for shown in (counts, groups)]
+    assert ["ε (epsilon)" in one for one in glossaries] == [True, False]
+    assert all("whom a promise is made to" in one for one in glossaries)
+
+
 def listed(page: str, caption: str) -> list[str]:
     """The parameters in the table under a caption."""
     table = page[page.index(caption) :].partition("</table>")[0]

@@ -9,10 +9,11 @@ import shoal
 from shoal.chance import Seeded
 from shoal.look import Zone
 from shoal.look.drawing import svg
+from shoal.measure.loss import LOSSES
 from shoal.measure.utility import Accuracy
 from shoal.studies.candidates import ReleaseComparison
 from shoal.studies.judging import ColumnCounts, Judgement, ValueCount
-from shoal.studies.pictures import column_before_and_after
+from shoal.studies.pictures import LOST, column_before_and_after
 from tests.look.drawn import require_figures, require_zone, rows_of
 
 
@@ -27,6 +28,8 @@ def test_a_judgement_shows_losses_and_every_column(judgement: Judgement) -> None
     losses, overview, *columns = judgement.pictures()
     assert losses.title.endswith("is lost, measured by granularity")
     require_figures(losses, 0, 1)
+    assert LOST.keys() == LOSSES.keys()
+    assert [row[2] for row in losses.rows] == [LOST[name] for name in judgement.losses]
     kept = sum(column.level == 0 for column in judgement.columns)
     assert kept > 1
     assert overview.title == f"{kept} of {len(judgement.columns)} columns are left as they were"

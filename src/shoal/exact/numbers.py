@@ -144,7 +144,7 @@ def percent_up(share: Fraction) -> str:
     """A share that something is at most, for people: rounded up.
 
     >>> percent_up(Fraction(2, 3)), percent_up(Fraction(1, 2)), percent_up(Fraction(1, 30000))
-    ('66.7 %', '50 %', '0.0034 %')
+    ('66.7 %', '50 %', '0.00334 %')
     """
     digits = _digits(share)
     return f"{ceil(share * 100 * digits) / digits:g} %"
@@ -154,16 +154,16 @@ def percent_down(share: Fraction) -> str:
     """A share that something is at least, for people: rounded down.
 
     >>> percent_down(Fraction(2, 3)), percent_down(Fraction(1, 300))
-    ('66.6 %', '0.33 %')
+    ('66.6 %', '0.333 %')
     """
     digits = _digits(share)
     return f"{floor(share * 100 * digits) / digits:g} %"
 
 
 def _digits(share: Fraction) -> int:
-    """A power of ten: one decimal of a percentage, and more where it is small."""
+    """A power of ten that leaves a percentage the three figures that `percent` shows."""
     digits = 10
-    while 0 < share * digits < Fraction(1, 10) and digits < 10**9:
+    while 0 < share * digits < 1 and digits < 10**9:
         digits *= 10
     return digits
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import pairwise
 from random import Random
 
 import numpy as np
@@ -30,6 +31,9 @@ __all__ = ["LevelsPlace", "SolutionSpace", "Square", "solution_space"]
 
 SIDE = Fraction(1, 20)
 """The side of a square, as a share."""
+
+COARSE = (Fraction(0), SIDE, 2 * SIDE, 5 * SIDE, 10 * SIDE, Fraction(1))
+"""The shares of suppressed records by which the table of a map has columns."""
 
 NODES = 20_000
 """Nodes that are looked at; of more, that many are drawn."""
@@ -83,23 +87,13 @@ class SolutionSpace(Pictured):
         """A heat map: how many combinations of levels lose and suppress how much."""
         marks = [(place.suppressed, place.loss, name) for name, place in self._named()]
         points = [(each.suppressed, each.loss, each.nodes) for each in self.squares]
-        rows = [
-            [
-                f"{_span(each.loss)} lost, {_span(each.suppressed)} suppressed",
-                f"{each.nodes:,}",
-            ]
-            for each in sorted(self.squares, key=lambda each: (each.loss, each.suppressed))
-        ]
         limits = [] if self.allowed is None else [Mark(self.allowed, "allowed:")]
-        places = [
-            [f"{name}: {_levels(place.levels)}", _both(place)] for name, place in self._named()
-        ]
         return (
             Picture(
                 title=self._title(),
                 sentence=self._sentence(),
-                head=["levels", "number of combinations"],
-                rows=[*places, *rows],
+                head=["loss", *map(_suppressing, pairwise(COARSE))],
+                rows=[*self._rows()],
                 draw=partial(
                     heat_map,
                     points,
@@ -114,15 +108,26 @@ class SolutionSpace(Pictured):
             ),
         )
 
+    def _rows(self) -> Iterator[list[object]]:
+        """How many combinations lose about the same, by how much they suppress."""
+        for loss in sorted({each.loss for each in self.squares}):
+            alike = [each for each in self.squares if each.loss == loss]
+            numbers = [
+                sum(each.nodes for each in alike if low <= each.suppressed < high)
+                for low, high in pairwise(map(float, COARSE))
+            ]
+            yield [_span(Fraction(loss).limit_denominator(100), SIDE), *(f"{n:,}" for n in numbers)]
+
     def _named(self) -> Iterator[tuple[str, LevelsPlace]]:
         best, chosen = self.best, self.chosen
+        least = "least loss" if self.seen == self.nodes else "least loss seen"
         if best is not None and chosen is not None and best.levels == chosen.levels:
-            yield "this release, with the least loss", chosen
+            yield f"this release, with the {least}", chosen
             return
         if chosen is not None:
             yield "this release", chosen
         if best is not None:
-            yield "least loss", best
+            yield least, best
 
     def _title(self) -> str:
         number = plural(self.nodes, "combination")
@@ -142,11 +147,19 @@ class SolutionSpace(Pictured):
         )
         if self.seen < self.nodes:
             text += f" {self.seen:,} of them were drawn at random and looked at."
+        for name, place in self._named():
+            where = f"{name[:1].upper()}{name[1:]}: {_levels(place.levels)}"
+            text += f" {where} ({_both(place)})."
         return text
 
 
-def _span(low: float) -> str:
-    return f"{low * 100:.3g}–{(low + float(SIDE)) * 100:.3g} %"
+def _span(low: Fraction, side: Fraction) -> str:
+    return f"{float(low * 100):.3g}–{float((low + side) * 100):.3g} %"
+
+
+def _suppressing(ends: tuple[Fraction, Fraction]) -> str:
+    low, high = ends
+    return f"suppressing {_span(low, high - low)}"
 
 
 def _both(place: LevelsPlace) -> str:
@@ -192,15 +205,23 @@ def solution_space(
     squares: Counter[tuple[int, int]] = Counter()
     best: tuple[float, float, Node] | None = None
     seen = 0
+
+    def least(found: tuple[float, float, Node]) -> tuple[float, float, Node] | None:
+        """The better of the best so far and another one, if that is allowed."""
+        allowed = limit is None or round(found[1] * lattice.total) <= limit * lattice.total
+        return min(best or (2.0, 2.0, ()), found) if allowed else best
+
     for groups in _some(lattice, most):
         seen += 1
         lost, gone = scoring.of(groups)
         squares[_square(lost), _square(gone)] += 1
-        if limit is None or round(gone * lattice.total) <= limit * lattice.total:
-            best = min(best or (2.0, 2.0, ()), (lost, gone, groups.node))
+        best = least((lost, gone, groups.node))
     here = None
     if chosen is not None:
-        here = LevelsPlace(levels, *scoring.of(lattice.groups(tuple(levels.values()))))
+        node = tuple(levels.values())
+        here = LevelsPlace(levels, *scoring.of(lattice.groups(node)))
+        # Where only some are looked at, it may be none of them.
+        best = least((here.loss, here.suppressed, node))
     return SolutionSpace(
         records=lattice.total,
         models=tuple(map(str, wanted)),

@@ -329,11 +329,19 @@ def _buckets(certificate: Certificate) -> PlainPromise:
         f"be linked to a value of {column!r} with a probability above the limit that was set for "
         "that value, even by someone who knows how the buckets were made."
     )
+    seen = "Anyone can see that you are in the table, and all your other columns. "
+    believes = "Someone who knows no more than that believes that you have a value with a "
+    limits = certificate.promise["limits"]
     person = (
         f"For one person: each value of {column!r} has a limit on how surely it can be yours",
-        "Anyone can see that you are in the table, and all your other columns. Someone who knows "
-        "no more than that believes that you have a value with a probability of at most its limit.",
+        f"{seen}{believes}probability of at most its limit, which is in the statement above.",
     )
+    if limits.keys() == {"others"} and isinstance(limits["others"], str):
+        most = percent_up(Fraction(limits["others"]))
+        person = (
+            f"For one person: no value of {column!r} can be yours with more than {most}",
+            f"{seen}{believes}probability of at most {most}, whichever value it is.",
+        )
     finding = f"Nobody can be linked to a value of {column!r} beyond that value’s limit"
     return PlainPromise(finding, meaning, person)
 

@@ -43,6 +43,9 @@ GLOSSARY = {
     "coarser one, up to * for any value",
     "group": "records that look the same in all quasi-identifying columns",
     "suppressed": "left out of the release, or shown as nothing but *",
+    "unit": "whom a promise is made to: each row, or each person with all their rows",
+    "method": "how the release was made; each one can make certain promises",
+    "parameter": "a number or choice that a method was given, or derived from others",
     "ε (epsilon)": "how much a single row or person may matter: the smaller, the better protected",
     "δ (delta)": "a small allowance for what ε does not cover",
     "digest": "a number that changes if a single letter of a file changes",
@@ -86,6 +89,10 @@ BESIDES = {
     "effort": "how long the lowest risk is looked for",
     "pull": "how much a low risk weighs in the search",
     "power": "how much detail weighs in the search",
+    "gap": "how far from the least loss the search may stop",
+    "seconds": "how long the search may take",
+    "scheme": "in which order groups may be joined until each satisfies what it must",
+    "rule": "which of the tables on the path may be released",
 }
 """What parameters mean whose methods describe them in prose; others are documented one by one."""
 
@@ -119,7 +126,13 @@ def sections(shown: Published) -> Iterator[Html]:
     yield _parameters(shown)
     yield checking(shown)
     yield _files(shown.certificate)
-    yield section("The words used here", entries(GLOSSARY), name="glossary")
+    yield section("The words used here", entries(_words(shown.certificate)), name="glossary")
+
+
+def _words(certificate: Certificate) -> dict[str, str]:
+    """The words that a report on a certificate uses."""
+    spends = certificate.promise.get("epsilon") is not None
+    return {word: said for word, said in GLOSSARY.items() if spends or word[0] not in "εδ"}
 
 
 # Parameters
@@ -225,7 +238,9 @@ def meanings(entry: Entry) -> dict[str, str]:
         else:
             names = []
     first = {name: re.split(r"[;.:] ", text)[0].replace("`", "") for name, text in found.items()}
-    return {**BESIDES, **first, **SAID}
+    # What names the values that it may have is for those who choose one.
+    plain_words = {name: text for name, text in first.items() if '"' not in text}
+    return {**first, **BESIDES, **plain_words, **SAID}
 
 
 def _derived(certificate: Certificate) -> Iterator[tuple[str, Any]]:

@@ -28,6 +28,17 @@ _HARDLY = 0.005
 
 _SHARE = ChartAxis("share of the records", shares=True)
 
+LOST = {
+    "granularity": "how many values a released one may stand for, of all in its column",
+    "intensity": "how many levels up a value went, of all in its hierarchy",
+    "discernibility": "how many records each record looks like",
+    "entropy": "how much is missing to tell which value was there, by how frequent values are",
+    "group_size": "how many records a group has on average",
+    "ambiguity": "how many combinations of values a record may have come from",
+    "divergence": "how far the input is from what one would guess from the release",
+}
+"""What the loss models count, in plain words."""
+
 
 def of_judgement(judgement: Judgement) -> tuple[Picture, ...]:
     """All that is judged, most general first."""
@@ -55,8 +66,11 @@ def _losses(losses: Mapping[str, Lost]) -> Picture:
             "The loss by each model, from 0 % for the input to 100 % for nothing left. A record "
             "that is not kept is lost entirely."
         ),
-        head=["model", "loss"],
-        rows=[[name, percent(value)] for name, value in named],
+        head=["model", "loss", "what it counts"],
+        rows=[
+            [name, percent(value), LOST.get(model, "")]
+            for model, (name, value) in zip(losses, named, strict=True)
+        ],
         draw=partial(
             bars,
             [(name, {"": value}) for name, value in named],

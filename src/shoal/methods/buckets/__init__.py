@@ -86,7 +86,7 @@ class Buckets:
     gap, seconds: how far from the least loss "optimal" may stop, and how long it may take
     within: levels of columns with a public hierarchy; only people who agree at these levels share a
         bucket
-    fakes: how many values that nobody of it has are added to every bucket, against those who know
+    fakes: how many values that nobody in it has are added to every bucket, against those who know
         some of its people
     associations: whether no fake is a value that somebody of the bucket is seen not to have
     unit: the identifying column that says whose rows belong together; one row of each person is
