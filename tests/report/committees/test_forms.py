@@ -60,7 +60,7 @@ def test_nothing_claims_that_a_document_is_complied_with(name: str) -> None:
 
 
 def test_a_document_without_a_form_is_refused_with_those_that_have_one() -> None:
-    with pytest.raises(ParameterError, match="known are 'nist-800-226', 'ema-0070'"):
+    with pytest.raises(ParameterError, match="known are 'nist-800-226', 'hipaa'"):
         framework("iso-27001")
 
 
@@ -88,3 +88,8 @@ def test_the_page_says_of_every_form_how_far_its_document_was_read() -> None:
         assert form.not_read in page
         for source in form.sources:
             assert source.place in page
+
+
+def test_a_document_that_could_not_be_read_has_no_form_and_the_reason_is_given() -> None:
+    with pytest.raises(ParameterError, match=r"EMA.*could be read.*known are"):
+        framework("ema-0070")

@@ -17,6 +17,7 @@ from shoal.zones import brief
 
 __all__ = [
     "FRAMEWORKS",
+    "LEFT_OUT",
     "FormQuestion",
     "FormSection",
     "Framework",
@@ -24,17 +25,22 @@ __all__ = [
     "framework",
 ]
 
-Standing = Literal["read", "in part", "draft", "headings", "summaries"]
+Standing = Literal["read", "in part", "draft", "headings"]
 
-FRAMEWORKS = ("nist-800-226", "ema-0070", "hipaa", "gdpr", "iso-27559")
+FRAMEWORKS = ("nist-800-226", "hipaa", "gdpr", "iso-27559")
 """The documents that there are forms for, by the names that people type."""
+
+LEFT_OUT = {
+    "ema-0070": "there is no form for EMA's policy 0070, since neither the template of its "
+    "anonymisation report nor the text of its guidance could be read",
+}
+"""Documents that people would look for, and why they have no form."""
 
 STANDINGS: Mapping[Standing, str] = {
     "read": "The passages that this form follows were read.",
     "in part": "The documents that this form follows were read in part.",
     "draft": "A draft of the document was read, not its final version.",
     "headings": "Only the headings of the document were read.",
-    "summaries": "The document was not read, only what others say of it.",
 }
 """How far a document was read, in words."""
 
@@ -110,6 +116,8 @@ def framework(name: str) -> Framework:
     >>> framework("hipaa").title
     'HIPAA expert determination, 45 CFR 164.514(b)(1)'
     """
+    if name in LEFT_OUT:
+        raise ParameterError(LEFT_OUT[name], f"known are {listed(FRAMEWORKS)}")
     if name not in FRAMEWORKS:
         raise ParameterError(f"there is no form {name!r}", f"known are {listed(FRAMEWORKS)}")
     return _framework(name)
