@@ -87,6 +87,10 @@ def test_a_project_of_arx_becomes_a_recipe(folder: Path) -> None:
     assert run("recipe", "check", "taken/recipe.toml").exit_code == 0
     assert run("release", "taken/recipe.toml", "--out", "out").exit_code == 0
     assert "not empty" in refused("recipe", "from", "made.deid", "--out", "taken")
+    quiet = run("recipe", "from", "made.deid", "--out", "again", "--quiet")
+    assert "not taken over" in quiet.stderr
+    assert "wrote" not in quiet.stderr
+    assert quiet.stdout == ""
 
 
 def test_what_is_not_a_project_is_refused(folder: Path) -> None:

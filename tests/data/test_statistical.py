@@ -118,7 +118,7 @@ def test_a_column_of_letters_alone_is_read_as_any_other(tmp_path: Path) -> None:
 
 def test_a_letter_is_a_code_in_a_column_of_texts(tmp_path: Path) -> None:
     frame = pl.DataFrame({"sex": ["f", "m", "x"]})
-    labels = {"sex": {"f": "female", "m": "male"}}
+    labels: Any = {"sex": {"f": "female", "m": "male"}}
     pyreadstat.write_sav(frame, tmp_path / "t.sav", variable_value_labels=labels)
     assert column(tmp_path / "t.sav", "sex", labels="texts") == ["female", "male", "x"]
 

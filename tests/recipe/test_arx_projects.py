@@ -1,6 +1,7 @@
 """Recipes from ARX projects: they run, and nothing is dropped silently."""
 
 import csv
+import os
 import re
 import tomllib
 import zipfile
@@ -319,6 +320,13 @@ def test_errors_have_no_values(tmp_path: Path) -> None:
         from_arx(project, tmp_path / "out")
     assert SECRET not in str(refused.value)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
+def test_nobody_else_reads_the_private_table(tmp_path: Path) -> None:
+    found, _ = taken(people(), tmp_path)
+    assert found.recipe.parent.stat().st_mode & 0o077 == 0
+    assert (found.recipe.parent / "data.csv").stat().st_mode & 0o077 == 0
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def from_project(
     complain("not taken over, or not as it was:")
     for line in made.left:
         complain(f"- {line}")
-    complain(f"wrote {made.recipe}; next: shoal recipe check {made.recipe}")
+    remark(f"wrote {made.recipe}; next: shoal recipe check {made.recipe}")
 
 
 def _parted(line: str) -> tuple[str, str]:

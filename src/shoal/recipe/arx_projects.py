@@ -91,6 +91,8 @@ def from_arx(project: ArxProject, folder: str | os.PathLike[str]) -> TakenOver:
     writing = _Writing(project)
     text = writing.recipe()
     with placing(folder, _require_empty) as part:
+        # Others may not read what they may not read in the project.
+        part.chmod(0o700)
         writing.write(part)
         (part / RECIPE).write_text(text, encoding="utf-8", newline="\n")
     return TakenOver(Path(folder) / RECIPE, tuple(writing.taken), tuple(writing.left))
@@ -525,14 +527,20 @@ class _Writing:
         frame = pl.DataFrame([column.values.alias(column.name) for column in self.columns])
         subset = self.project.subset
         released = frame if subset is None else frame.filter(subset)
-        released.write_csv(folder / DATA)
+        _write_private(released, folder / DATA)
         if any(one.name == "DPresence" for one in self.project.criteria) and subset is not None:
             names = [column.name for column in self._quasi]
-            frame.select(names).write_csv(folder / POPULATION)
+            _write_private(frame.select(names), folder / POPULATION)
         (folder / "hierarchies").mkdir()
         for column in self.columns:
             if column.tree is not None:
                 write(column.tree, folder / "hierarchies" / column.file)
+
+
+def _write_private(frame: pl.DataFrame, path: Path) -> None:
+    """Write rows of the private table, for nobody but the owner."""
+    path.touch(mode=0o600)
+    frame.write_csv(path)
 
 
 def _on_column(model: str, one: Criterion, **numbers: str) -> dict[str, str] | None:
