@@ -10,12 +10,22 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.data.formats import FORMATS, WRITTEN, called
 from shoal.look.pictures import Picture
 from shoal.measure.conventions import CONVENTIONS
 from shoal.measure.explaining import explain
 from shoal.measure.risk import Assessment
 from shoal.measure.signs import NAME_SIGNS, VALUE_SIGNS
 from shoal.measure.suggesting import suggest
+from shoal.privacy.limits import BucketLimits
+from shoal.privacy.promises import (
+    Coincidence,
+    DifferentialPrivacy,
+    LowestRisk,
+    Sampled,
+    SemanticAnonymity,
+    Syntactic,
+)
 from shoal.workbench.drawing import figures
 from shoal.workbench.phrases import Phrases, in_chart, phrases
 from tests.workbench.benches import Bench
@@ -42,6 +52,36 @@ def _errors() -> Iterator[str]:
 def test_phrases_have_the_same_places(language: str) -> None:
     for english, other in phrases(language)._known.items():
         assert _names(english) == _names(other), english
+
+
+PROMISES = (
+    DifferentialPrivacy("ln(2)", "1e-6", "standard"),
+    DifferentialPrivacy(1, "1e-6", "probabilistic", unit="patient", semantic_k=10),
+    SemanticAnonymity(5, unit="patient"),
+    SemanticAnonymity(2),
+    Syntactic(("5-anonymity", "2-diversity of ill"), unit="patient", starred=True),
+    Sampled("0.1"),
+    Coincidence(("3-diversity of ill",)),
+    Coincidence(("3-diversity of ill",), merged=False),
+    LowestRisk("0.7", "exact", "leaves", "fixed", "table"),
+    LowestRisk("0.7", "greedy", "leaves", "fixed", "table", unit="patient"),
+)
+
+
+@others
+def test_promises_are_told_whole_with_what_they_do_not_protect(language: str) -> None:
+    said = phrases(language)
+    for promise in PROMISES:
+        for text in (promise.statement, *promise.unprotected):
+            assert said.find(text), text
+        # Nothing of the English sentence is left inside.
+        assert " whatever " not in said(promise.statement)
+    assert all(map(said.find, BucketLimits.unprotected))
+
+
+@others
+def test_names_of_formats_are_known(language: str) -> None:
+    assert all(phrases(language).find(called(form)) for form in {*WRITTEN, *FORMATS.values()})
 
 
 @others

@@ -124,6 +124,10 @@ def markup(context: Context, part: object) -> Markup:
     return Markup(part) if isinstance(part, Html) else Markup.escape(part)
 
 
+_WORD = re.compile(r"[A-Za-z]{3}")
+"""What a text has that is in some language, unlike ε 1."""
+
+
 @pass_context
 def said(context: Context, text: str, begins: bool = False) -> Markup:
     """What the library says, in the language of the page; marked where it stays English.
@@ -134,7 +138,7 @@ def said(context: Context, text: str, begins: bool = False) -> Markup:
     found = known.find(text) or known.find(spelled(text, toml_spelling))
     told = spelled(found or text, toml_spelling)
     told = sentence(told) if begins else told
-    if found is None and context["language"] != "en":
+    if found is None and context["language"] != "en" and _WORD.search(text):
         return Markup('<span lang="en">{}</span>').format(told)
     return Markup.escape(told)
 

@@ -65,7 +65,7 @@ class _Choice:
 
     name: str
     promise: str
-    why_not: str
+    why_not: ShoalError | None
 
 
 @router.get("")
@@ -128,11 +128,11 @@ def _choice(path: Path) -> _Choice:
 
     certificate = certificate_in(path)
     assert certificate is not None  # only such folders are releases
-    why_not = ""
+    why_not = None
     try:
         form_of(certificate, path.name)
     except ShoalError as error:
-        why_not = f"{error.what}; {error.fix}"
+        why_not = error
     return _Choice(path.name, in_short(certificate), why_not)
 
 
