@@ -3,7 +3,6 @@
 import re
 import runpy
 import tomllib
-from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -14,6 +13,7 @@ from tests.conftest import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CHECK = runpy.run_path(str(ROOT / "scripts" / "check_package.py"))
+MAN_PAGE = runpy.run_path(str(ROOT / "scripts" / "man_page.py"))
 LOWEST = runpy.run_path(str(ROOT / "scripts" / "lowest_versions.py"))
 
 
@@ -44,10 +44,16 @@ def test_the_conda_recipe_needs_what_the_package_needs() -> None:
     assert f'version: "{shoal.__version__}"' in recipe
 
 
-def test_the_man_page_has_every_command() -> None:
-    known: Any = get_command(app)
+def test_the_man_page_has_every_command_and_option() -> None:
     page = (ROOT / "packaging" / "man" / "shoal.1").read_text(encoding="utf-8")
-    absent = [name for name in known.commands if f".SS shoal {name}\n" not in page]
+    sections = dict(part.split("\n", 1) for part in page.split(".SS shoal ")[1:])
+    absent = []
+    for names, command in MAN_PAGE["commands"](get_command(app)):
+        section = sections.get(MAN_PAGE["escaped"](" ".join(names)), "")
+        options = [option for each in command.params for option in each.opts if option[0] == "-"]
+        absent += [
+            (*names, option) for option in options if MAN_PAGE["escaped"](option) not in section
+        ]
     assert absent == [], "run: .venv/bin/python scripts/man_page.py packaging/man/shoal.1"
 
 

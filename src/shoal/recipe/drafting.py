@@ -34,7 +34,7 @@ _AUTO = (
     f'name = "{AUTO}"',
     "# differential privacy by the method that keeps most; the certificate says which",
     f'epsilon = "{PLACEHOLDER}"  # how much one row may matter, such as 1 or "ln(2)"',
-    f'delta = "{PLACEHOLDER}"  # the chance that this fails, such as 1e-6; try shoal explain',
+    f'delta = "{PLACEHOLDER}"  # the chance that this fails: 1e-6; try shoal explain --counts 1',
     "truthful = false  # true: a sample of true records; else all, with noisy counts",
     "# importance = { NAME = 3 }  # columns that count more than the others",
     "# ceiling = { NAME = 2 }  # the highest level that a column may be released at",
