@@ -92,6 +92,9 @@ class Listed:
     def decimal(self, name: str) -> bool:
         return self._types.decimal(name)
 
+    def rounded(self, name: str) -> bool:
+        return self._types.rounded(name)
+
     def distinct(self, name: str) -> int | None:
         place = self.names.index(name)
         return len({record[place] for record in self._records})

@@ -90,6 +90,7 @@ HARD = [
     {"BLOCK": 0, "PACK": 4},
     {"BLOCK": 1000, "SMALL": 1},
     {"WIDEST": 8, "PACK": 3, "SMALL": 1},
+    {"WEIGHED": 2, "PARALLEL": 1},
     {"LONGER": 0, "SHARED": 1, "MANY": 1},
     {"LONGER": 100, "SHARED": 1, "MANY": 1, "PACK": 4},
 ]

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -100,6 +101,28 @@ def test_threads_find_what_one_thread_finds(monkeypatch: pytest.MonkeyPatch) -> 
         found = search(Lattice(counts, hierarchies), [KAnonymity(5)], LOSSES["granularity"], 1)
         assert (found.node, found.suppressed) == (alone.node, alone.suppressed)
         assert found.loss == pytest.approx(alone.loss)
+
+
+def test_little_memory_changes_nothing_but_what_is_done_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hierarchies, counts = a_larger_lattice(4, 2000)
+    small_tables(monkeypatch, PARALLEL=1)
+    expected = search(Lattice(counts, hierarchies), [KAnonymity(5)], LOSSES["granularity"], 1)
+    pools = []
+
+    class Pool(ThreadPoolExecutor):
+        def __init__(self, threads: int) -> None:
+            pools.append(threads)
+            super().__init__(threads)
+
+    small_tables(monkeypatch, WEIGHED=7)
+    monkeypatch.setattr(optimum, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(optimum.free_memory, "available", lambda: 2000)
+    found = search(Lattice(counts, hierarchies), [KAnonymity(5)], LOSSES["granularity"], 1)
+    assert (found.node, found.suppressed) == (expected.node, expected.suppressed)
+    assert found.loss == pytest.approx(expected.loss)
+    assert pools == [1]
 
 
 def test_the_search_evaluates_a_small_part_of_the_lattice() -> None:

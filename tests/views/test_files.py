@@ -1,6 +1,8 @@
 """One TOML file of views: what it may contain, and what is said of the rest."""
 
 import json
+import sqlite3
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -108,6 +110,26 @@ def test_people_may_be_named_without_a_register(tmp_path: Path) -> None:
     )
     checked = check(load(written(tmp_path, text)))
     assert (checked.tables, checked.of("Bob").shares) == (1, {"x": Fraction(1)})
+
+
+def test_a_register_may_be_in_a_database(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "town.sqlite")) as town:
+        town.execute("CREATE TABLE people (name TEXT, sex TEXT, age INTEGER)")
+        people = [("Alan", "M", 23), ("Bob", "M", 24), ("Clark", "M", 25), ("Donald", "M", 26)]
+        people += [("Ellen", "F", 27), ("Fen", "F", 28), ("Garcia", "F", 28), ("Old", "M", 99)]
+        town.executemany("INSERT INTO people VALUES (?, ?, ?)", people)
+        town.commit()
+    views = CHAPTER.partition("[[views]]")[2]
+    register = """[register]
+file = "town.sqlite"
+query = "SELECT * FROM people WHERE age < 90"
+person = "name"
+[[views]]"""
+    checked = check(load(written(tmp_path, register + views)))
+    assert (checked.tables, checked.largest) == (45, Fraction(4, 5))
+    without = register.replace("query", "# query")
+    with pytest.raises(ShoalError, match="query"):
+        load(written(tmp_path, without + views))
 
 
 def test_limits_types_and_people_outside_the_table_come_from_the_file(tmp_path: Path) -> None:

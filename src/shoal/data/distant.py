@@ -118,7 +118,10 @@ class Distant:
         return False
 
     def decimal(self, name: str) -> bool:
-        return name in self.engine.decimals or self.types.decimal(name)
+        return self.rounded(name) or self.types.decimal(name)
+
+    def rounded(self, name: str) -> bool:
+        return name in self.engine.decimals
 
     def distinct(self, name: str) -> int | None:
         if not self._comparable(name):

@@ -27,6 +27,8 @@ KindName = Literal["text", "integer", "float", "date"]
 _EXACT = 1e15
 # What every dataframe library can hold.
 _LARGEST_INTEGER = 1 << 63
+# Beyond it several integers are one float.
+_EXACT_INTEGER = 1 << 53
 _WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
 # Seven days, which Python reads as a Monday.
 _WEEK = re.compile(r"[0-9]{4}-?W[0-9]{2}", re.ASCII)
@@ -132,12 +134,20 @@ def _text_of(value: object) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
         return str(int(value))
     if isinstance(value, Decimal):
-        return _text_of(float(value)) if value == float(value) else str(value)
+        return _text_of_decimal(value)
     if isinstance(value, dt.datetime) and value.time() == dt.time(0):
         return value.date().isoformat()
     if isinstance(value, dt.date | dt.datetime | dt.time):
         return value.isoformat()
     return str(value)
+
+
+def _text_of_decimal(value: Decimal) -> str:
+    """As that of the same integer or float, so that it is the same wherever decimals come from."""
+    if value.is_finite() and value == int(value):
+        return str(int(value))
+    shortest = repr(float(value))
+    return shortest if Decimal(shortest) == value else str(value)
 
 
 def _integer(value: object) -> int:
@@ -150,7 +160,7 @@ def _integer(value: object) -> int:
             value = Decimal(stripped)
         else:
             raise ValueError("not an integer")
-    if isinstance(value, float) and not math.isfinite(value):
+    if isinstance(value, float) and not abs(value) <= _EXACT_INTEGER:
         raise ValueError("not an integer")
     whole = int(value)  # type: ignore[call-overload]
     if whole != value or abs(whole) >= _LARGEST_INTEGER:

@@ -130,6 +130,10 @@ class Source(Protocol):
         """Whether a column holds decimals, which are read as floats."""
         ...
 
+    def rounded(self, name: str) -> bool:
+        """Whether they are floats already when they come, whatever they are read as."""
+        ...
+
     def distinct(self, name: str) -> int | None:
         """How many different values a column has, cheaply; None where they cannot be compared."""
         ...
@@ -277,6 +281,9 @@ class Memory:
 
     def decimal(self, name: str) -> bool:
         return self._typed(name).dtype.is_decimal()
+
+    def rounded(self, name: str) -> bool:
+        return False
 
     def distinct(self, name: str) -> int | None:
         if name in self._read:

@@ -148,12 +148,19 @@ class Table:
         two people might become one.
         """
         self.require(unit)
-        decimal = unit not in self.types and self.source.decimal(unit)
-        if unit in self.guessed or decimal:
+        kind = self.kind(unit)
+        as_float = kind is Kind.FLOAT and self.source.decimal(unit)
+        if unit in self.guessed or as_float:
             raise ColumnError(
                 f"column {unit!r} tells people apart, but its type is read off its values, which "
                 "might make two people one",
                 "declare its type, 'text' or 'integer'",
+            )
+        if kind is Kind.TEXT and self.source.rounded(unit):
+            raise ColumnError(
+                f"column {unit!r} tells people apart, but its decimals come as floats, which might "
+                "make two people one",
+                "declare its type as 'integer', or convert it to text in the query",
             )
         known, _ = self.known(unit)
         if known < self.rows:

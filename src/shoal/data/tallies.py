@@ -152,6 +152,9 @@ class Tallied:
     def decimal(self, name: str) -> bool:
         return self.types.decimal(name)
 
+    def rounded(self, name: str) -> bool:
+        return False
+
     def distinct(self, name: str) -> int | None:
         return self._column(name).values.distinct(name)
 

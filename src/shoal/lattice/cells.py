@@ -5,8 +5,8 @@ an array with a place for every cell, an array over some axes only, or the keys 
 `coding`; whatever rolls up makes them, and `lattice` and `optimum` read them.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -106,6 +106,15 @@ class Cells:
             wide = tuple((axes, packed.take(small)) for axes, packed in self.wide)
             return Cells(self.coding, self.levels, sizes, wide=wide)
         return Cells(self.coding, self.levels, sizes, self._known.take(small))
+
+    def blocks(self, size: int) -> Iterator["Cells"]:
+        """The cells, in blocks of that many where they have keys."""
+        if self.keys is None or len(self.keys) <= size:
+            yield self
+            return
+        for start in range(0, len(self.keys), size):
+            block = slice(start, start + size)
+            yield replace(self, sizes=self.sizes[block], keys=self.keys[block])
 
     def packs(self) -> Packs:
         """The codes of compact cells, as a table has them."""

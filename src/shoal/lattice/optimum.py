@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shoal.data import free_memory
 from shoal.lattice.coding import raised
 from shoal.lattice.rollup import Ask, Cells, Floats, Index, Levels, Rollup, Sizes
 
@@ -41,6 +42,12 @@ MANY = 100
 """How many short evaluations in a round are many."""
 
 THREADS = 2
+
+WEIGHED = 1 << 22
+"""Groups that are weighed at a time, which takes several times their memory."""
+
+HELD = 100
+"""Bytes that a thread holds for each row while it finds the groups of a node."""
 
 FEW = 8
 """Boxes of a round where evaluations take long: what the last ones showed may spare the next."""
@@ -292,7 +299,7 @@ class Optimum:
         nodes: Index = np.arange(len(self.plain))
         # The number of every open node's box, ascending.
         box = np.zeros(len(nodes), dtype=np.intp)
-        with ThreadPoolExecutor(THREADS) as threads:
+        with ThreadPoolExecutor(self._threads()) as threads:
             while True:
                 known = np.sort(np.fromiter(self.known, dtype=np.int64))
                 still_open = self._may_be_best(nodes)
@@ -306,6 +313,13 @@ class Optimum:
                 several = threads.map if len(parts) > 1 else map
                 bounds = several(self._bound, parts)
                 self._bounded(list(chain.from_iterable(bounds)), nodes)
+
+    def _threads(self) -> int:
+        """How many threads there is memory for; what they find is the same."""
+        if not self._large:
+            return THREADS
+        fitting = free_memory.available() // (2 * HELD * max(self.rollup.rows, 1))
+        return max(1, min(THREADS, fitting))
 
     def _parts(self, asks: list[Ask]) -> list[list[Ask]]:
         """What threads do side by side in a round.
@@ -461,11 +475,14 @@ class Optimum:
 
     def _limited(self, small: Cells, rule: SmallGroups) -> Evaluation:
         """What suppressing these groups adds."""
-        kept = rule.suppressed(small.sizes)
-        suppressed = float(kept.sum())
         by_axis = zip(self.level, small.levels, strict=True)
         weights = [by_level[level] for by_level, level in by_axis]
-        excess = self.lost * suppressed - small.weigh(weights, kept)
+        suppressed = weight = 0.0
+        for block in small.blocks(WEIGHED):
+            kept = rule.suppressed(block.sizes)
+            suppressed += float(kept.sum())
+            weight += block.weigh(weights, kept)
+        excess = self.lost * suppressed - weight
         return Evaluation(suppressed, excess, suppressed, excess)
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from shoal.lattice.cells import Cells
 from shoal.lattice.coding import Index, Kind, Levels, Sizes, Unsigned, raised
-from shoal.lattice.tables import WIDEST, GroupTable, GroupTables, key_type
+from shoal.lattice.tables import WIDEST, GroupTable, GroupTables, Scratch, differences, key_type
 
 __all__ = ["Ask", "Sorting"]
 
@@ -169,36 +169,40 @@ class Sorting:
         Sizes of k or more are all alike here, so for most nodes a row's key and its size fit one
         32-bit number, and sorting those is the cheapest way to find the small groups.
         """
-        scratch = self._tables.scratch
+        with self._tables.scratches.lent() as scratch:
+            groups = self._groups(batch, k, scratch)
+        numbers = np.diff(groups.stops, prepend=0).tolist()
+        for levels, number in zip(batch.nodes, numbers, strict=True):
+            self._tables.estimates.learn(levels, number)
+        yield groups
+        if batch.axis is not None:
+            yield self._merged(groups, batch, batch.axis)
+
+    def _groups(self, batch: _Batch, k: int, scratch: Scratch) -> _Groups:
         table, nodes, axis, kind = batch
         bits = k.bit_length()
         card = 1 if axis is None else self._coding.cards[axis][batch.level]
-        keys = self._keys(batch, _Written(np.arange(card) << bits, bits, card << bits, kind))
+        written = _Written(np.arange(card) << bits, bits, card << bits, kind)
+        keys = self._keys(batch, written, scratch)
         keys += table.clipped(k, kind)
         keys.sort(axis=1)
 
         # From here on, `cell` has the cell of every row, and `keys` its size.
-        cell = scratch.array("cell", keys.size, kind).reshape(keys.shape)
+        cell = scratch.array("other", keys.size, kind).reshape(keys.shape)
         np.right_shift(keys, kind(bits), out=cell)
         keys &= kind((1 << bits) - 1)
-        ends = scratch.array("ends", keys.size, np.bool_).reshape(keys.shape)
+        ends = scratch.array("same", keys.size, np.bool_).reshape(keys.shape)
         np.not_equal(cell[:, 1:], cell[:, :-1], out=ends[:, :-1])
         ends[:, -1] = True
         last = np.flatnonzero(ends)
         # Sums over several nodes may run over, but none over a group: it is a number that keys
         # could be, with more cells than rows.
-        sums = np.cumsum(keys, dtype=kind, out=scratch.array("sums", keys.size, kind))
-        cells = cell.reshape(-1).take(last).astype(np.intp)
+        sums = keys.reshape(-1)
+        np.cumsum(sums, dtype=kind, out=sums)
         stops = np.searchsorted(last, np.arange(1, len(nodes) + 1) * table.rows)
-        sizes = _differences(sums.take(last)).astype(np.intp)
-        groups = _Groups(nodes, cells, sizes, stops)
-
-        numbers = np.diff(stops, prepend=0).tolist()
-        for levels, number in zip(nodes, numbers, strict=True):
-            self._tables.estimates.learn(levels, number)
-        yield groups
-        if axis is not None:
-            yield self._merged(groups, batch, axis)
+        sizes = differences(sums.take(last), np.intp)
+        cells = cell.reshape(-1).take(last).astype(np.intp)
+        return _Groups(nodes, cells, sizes, stops)
 
     def _merged(self, groups: _Groups, batch: _Batch, axis: int) -> _Groups:
         """The groups one level coarser on the axis, which comes last in the keys."""
@@ -211,7 +215,7 @@ class Sorting:
         ends = np.append(merged[1:] != merged[:-1], True)
         ends[groups.stops - 1] = True
         last = np.flatnonzero(ends)
-        sizes = _differences(np.cumsum(groups.sizes).take(last))
+        sizes = differences(np.cumsum(groups.sizes).take(last), np.intp)
         stops = np.searchsorted(last, groups.stops)
         return _Groups(batch.coarser(), merged.take(last), sizes, stops)
 
@@ -256,17 +260,21 @@ class Sorting:
         equal keys at distance d, if c > d; so sums of such pairs, weighed by how a function of c
         bends, are sums of that function.
         """
-        keys = self._keys(batch, written)
-        keys.sort(axis=1)
-        same = self._tables.scratch.array("same", keys.size, np.bool_)
-        yield from zip(batch.nodes, _pairs(keys, same, bends), strict=True)
-        if batch.axis is not None:
-            keys >>= keys.dtype.type(written.bits)
-            yield from zip(batch.coarser(), _pairs(keys, same, bends), strict=True)
+        nodes = [*batch.nodes]
+        with self._tables.scratches.lent() as scratch:
+            keys = self._keys(batch, written, scratch)
+            keys.sort(axis=1)
+            same = scratch.array("same", keys.size, np.bool_)
+            sums = _pairs(keys, same, bends)
+            if batch.axis is not None:
+                keys >>= keys.dtype.type(written.bits)
+                nodes += batch.coarser()
+                sums += _pairs(keys, same, bends)
+        yield from zip(nodes, sums, strict=True)
 
     # Keys
 
-    def _keys(self, batch: _Batch, written: _Written) -> Unsigned:
+    def _keys(self, batch: _Batch, written: _Written, scratch: Scratch) -> Unsigned:
         """The rows' keys at the nodes of a batch, one line per node.
 
         The codes of the batch's axis come last.
@@ -276,8 +284,8 @@ class Sorting:
         nodes = batch.nodes
         kind = written.kind
         shape = (len(nodes), table.rows)
-        keys = self._tables.scratch.array("keys", prod(shape), kind).reshape(shape)
-        other = self._tables.scratch.array("other", prod(shape), kind).reshape(shape)
+        keys = scratch.array("keys", prod(shape), kind).reshape(shape)
+        other = scratch.array("other", prod(shape), kind).reshape(shape)
         cards = coding.cards_at(table.levels)
         strides = [written.values] * len(nodes)
         empty = True
@@ -325,10 +333,4 @@ def _pairs(keys: Unsigned, same: npt.NDArray[np.bool_], bends: npt.NDArray[Any])
         np.equal(keys[:, distance:], keys[:, :-distance], out=equal)
         for node, line in enumerate(equal):
             sums[node] += bend * np.count_nonzero(line)
-    return sums
-
-
-def _differences(sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """What each adds to the one before, in place."""
-    sums[1:] -= sums[:-1].copy()
     return sums

@@ -7,10 +7,12 @@ decided from estimates of how many groups a node has. Uses `coding` and `cells`;
 and `rollup` use it.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import exp, expm1, prod
-from threading import Lock, local
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +22,16 @@ from shoal.counts import PACK, last_of_runs, ranks
 from shoal.lattice.cells import Cells
 from shoal.lattice.coding import Coding, Floats, Index, Kind, Levels, Packs, Unsigned, sums_at
 
-__all__ = ["WIDEST", "Estimates", "GroupTable", "GroupTables", "Scratch", "key_type"]
+__all__ = [
+    "WIDEST",
+    "Estimates",
+    "GroupTable",
+    "GroupTables",
+    "Scratch",
+    "Scratches",
+    "differences",
+    "key_type",
+]
 
 # How to roll up, all of it measured.
 SPARSE = 2
@@ -109,21 +120,40 @@ class GroupTable:
 
 
 class Scratch:
-    """Arrays to write to, separate for each thread.
+    """Arrays to write to, by their names; one at a time may use them.
 
     New arrays would make the system hand out memory each time.
     """
 
     def __init__(self) -> None:
-        self._own = local()
+        self._held: dict[str, npt.NDArray[np.uint8]] = {}
 
     def array(self, name: str, size: int, kind: type[np.generic]) -> npt.NDArray[Any]:
-        """The array of this name, with whatever was written to it last."""
-        held: dict[str, npt.NDArray[Any]] = self._own.__dict__
-        name = f"{name} {kind.__name__}"
-        if name not in held or len(held[name]) < size:
-            held[name] = np.empty(size, dtype=kind)
-        return held[name][:size]
+        """The array of this name, with whatever was written to it last, of any type."""
+        wanted = size * np.dtype(kind).itemsize
+        if name not in self._held or len(self._held[name]) < wanted:
+            self._held.pop(name, None)  # before there is another one
+            self._held[name] = np.empty(wanted, dtype=np.uint8)
+        return self._held[name][:wanted].view(kind)
+
+
+class Scratches:
+    """As many sets of scratch arrays as are used at the same time."""
+
+    def __init__(self) -> None:
+        self._free: list[Scratch] = []
+
+    @contextmanager
+    def lent(self) -> Iterator[Scratch]:
+        """A set that nobody else uses meanwhile."""
+        try:
+            scratch = self._free.pop()
+        except IndexError:
+            scratch = Scratch()
+        try:
+            yield scratch
+        finally:
+            self._free.append(scratch)
 
 
 class Estimates:
@@ -197,7 +227,7 @@ class GroupTables:
         self.coding = coding
         self.base = GroupTable(coding.bottom, coding.base, sizes)
         self.total = float(sizes.sum())
-        self.scratch = Scratch()
+        self.scratches = Scratches()
         self.estimates = Estimates(coding, sizes)
         levels = np.zeros((1, len(coding.bottom)), dtype=np.int16)
         self._kept = _Kept([self.base], levels, np.array([len(sizes)]))
@@ -230,28 +260,37 @@ class GroupTables:
         if not separating:
             return Cells(coding, levels, np.array([table.sizes.sum()]))
 
-        if cells <= max(SPARSE * table.rows, PACK):
-            key = self._keys(table, separating, levels, 1, np.intp)
-            return Cells(coding, levels, sums_at(key, table.sizes, cells))
-        # Key and size in one number: sorting numbers is several times faster than their order.
         numbers = cells << table.bits
-        if numbers <= WIDEST:
+        with self.scratches.lent() as scratch:
+            if cells <= max(SPARSE * table.rows, PACK):
+                key = self._keys(scratch, table, separating, levels, 1, np.intp)
+                return Cells(coding, levels, sums_at(key, table.sizes, cells))
+            if numbers > WIDEST:
+                key = self._keys(scratch, table, separating, levels, 1, np.intp)
+                sizes, keys = _sums_by_key(key, table.sizes)
+                return Cells(coding, levels, sizes, keys)
+            # Key and size in one number: sorting numbers is several times faster than their order.
             kind = key_type(numbers)
-            key = self._keys(table, separating, levels, 1 << table.bits, kind)
-            key += table.sizes.astype(kind)
-            sizes, keys = _sums_of_sorted(key, table.bits)
-        else:
-            key = self._keys(table, separating, levels, 1, np.intp)
-            sizes, keys = _sums_by_key(key, table.sizes)
-        return Cells(coding, levels, sizes, keys)
+            key = self._keys(scratch, table, separating, levels, 1 << table.bits, kind)
+            other = scratch.array("other", table.rows, kind)
+            other[:] = table.sizes
+            key += other
+            sizes, keys = _sums_of_sorted(key, table.bits, other)
+            return Cells(coding, levels, sizes, keys)
 
     def _keys(
-        self, table: GroupTable, packs: Packs, levels: Levels, times: int, kind: type[np.integer]
+        self,
+        scratch: Scratch,
+        table: GroupTable,
+        packs: Packs,
+        levels: Levels,
+        times: int,
+        kind: type[np.integer],
     ) -> npt.NDArray[Any]:
         """The rows' keys at a node, times a number, from the packs that separate them."""
         cards = self.coding.cards_at(levels)
-        keys = self.scratch.array("key", table.rows, kind)
-        other = self.scratch.array("other", table.rows, kind)
+        keys = scratch.array("keys", table.rows, kind)
+        other = scratch.array("other", table.rows, kind)
         for place, (axes, codes) in enumerate(packs):
             look_up, _ = self.coding.look_up(axes, table.levels, levels)
             scaled = (look_up * (prod(cards[axes.stop :]) * times)).astype(kind, copy=False)
@@ -383,15 +422,19 @@ def key_type(numbers: int) -> Kind:
     return np.uint32 if numbers <= 1 << 32 else np.uint64
 
 
-def _sums_of_sorted(keys: Unsigned, bits: int) -> tuple[Floats, Index]:
-    """The sums of sizes, which the lowest bits of keys are, and the rest of the keys, ascending."""
+def _sums_of_sorted(keys: Unsigned, bits: int, sums: Unsigned) -> tuple[Floats, Index]:
+    """The sums of sizes, which the lowest bits of keys are, and the rest of the keys, ascending.
+
+    Both arrays are written to.
+    """
     kind = keys.dtype.type
     keys.sort()
+    np.bitwise_and(keys, kind((1 << bits) - 1), out=sums)
     # With more cells than rows, all sizes together are a number that keys could be.
-    sums = np.cumsum(keys & kind((1 << bits) - 1), dtype=kind)
+    np.cumsum(sums, dtype=kind, out=sums)
     keys >>= kind(bits)
     last = last_of_runs(keys)
-    return _added(sums.take(last)), keys.take(last).astype(np.intp)
+    return differences(sums.take(last), np.float64), keys.take(last).astype(np.intp, copy=False)
 
 
 def _sums_by_key(keys: Index, sizes: Floats) -> tuple[Floats, Index]:
@@ -400,10 +443,12 @@ def _sums_by_key(keys: Index, sizes: Floats) -> tuple[Floats, Index]:
     keys = keys[order]
     sums = np.cumsum(sizes[order])
     last = last_of_runs(keys)
-    return _added(sums.take(last)), keys.take(last)
+    return differences(sums.take(last), np.float64), keys.take(last)
 
 
-def _added(sums: npt.NDArray[Any]) -> Floats:
+def differences(sums: npt.NDArray[Any], kind: type[np.generic]) -> npt.NDArray[Any]:
     """What each sum adds to the one before."""
-    sums[1:] -= sums[:-1].copy()
-    return sums.astype(np.float64)
+    added = np.empty(len(sums), dtype=kind)
+    added[:1] = sums[:1]
+    np.subtract(sums[1:], sums[:-1], out=added[1:], dtype=sums.dtype, casting="unsafe")
+    return added

@@ -221,6 +221,9 @@ class CountedRows:
     def decimal(self, name: str) -> bool:
         return False
 
+    def rounded(self, name: str) -> bool:
+        return False
+
     def distinct(self, name: str) -> int:
         return len(self.keys[name])
 

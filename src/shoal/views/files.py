@@ -12,7 +12,8 @@ from typing import Any
 
 from shoal.arguments import typed
 from shoal.data import toml
-from shoal.data.disk import Place
+from shoal.data.databases import is_database
+from shoal.data.disk import Place, is_address
 from shoal.data.hierarchy import read as read_hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table, table
@@ -28,6 +29,7 @@ _SECTIONS = ("gamma", "limits", "register", "sensitive", "views")
 _READING: toml.Keys = {"separator": (str,), "encoding": (str,)}
 _REGISTER: toml.Keys = {
     "file": (str,),
+    "query": (str,),
     "people": (list,),
     "person": (str,),
     "complete": (bool,),
@@ -131,7 +133,7 @@ class ViewSection:
         )
 
     def _table(self) -> Any:
-        return _read(self.folder / self.content["table"], self.content).frame.to_native()
+        return _read(self.content["table"], self.folder, self.content).frame.to_native()
 
     def _view(self, register: Register, kind: str | None) -> View:
         values = self.content.get("values")
@@ -234,7 +236,7 @@ class ViewsFile:
         }
         person: str | None = given.get("person")
         if "file" in given:
-            people = _read(self.folder / given["file"], given, **options)
+            people = _read(given["file"], self.folder, given, **options)
         elif "people" in given:
             rows = given["people"]
             if not rows or len({isinstance(row, dict) for row in rows}) > 1:
@@ -276,12 +278,16 @@ def _texts(content: Mapping[str, Any], place: Sequence[str]) -> Mapping[str, str
     return part
 
 
-def _read(path: Path, given: Mapping[str, Any], **options: Any) -> Table:
-    """A table file, read as its section says."""
+def _read(place: str, folder: Path, given: Mapping[str, Any], **options: Any) -> Table:
+    """A table file, or a query of a database, read as its section says."""
     import shoal
 
-    reading = {key: given[key] for key in _READING if key in given}
-    return shoal.read(path, engine="memory", **options, **reading)
+    path = place if is_address(place) else folder / place
+    reading = {key: given[key] for key in ("query", *_READING) if key in given}
+    if not is_database(str(path)):
+        reading["engine"] = "memory"
+    people = shoal.read(path, **options, **reading)
+    return people.in_memory(people.names)
 
 
 def _frame(rows: Sequence[Mapping[str, Any]]) -> Any:

@@ -68,6 +68,18 @@ def test_a_file_that_is_being_written_is_refused(clinic: Path) -> None:
         visits(clinic)
 
 
+def test_moments_are_read_in_utc_wherever_the_machine_is(tmp_path: Path) -> None:
+    path = tmp_path / "moments.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE seen AS SELECT '2020-06-30 22:30:00+00'::TIMESTAMPTZ AS t")
+    program = f"import shoal; print(*shoal.read({str(path)!r}, query='seen').keys('t'))"
+    elsewhere = {**os.environ, "TZ": "Europe/Berlin"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=elsewhere, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "2020-06-30T22:30:00+00:00"
+
+
 def test_what_is_set_aside_is_private_and_removed(
     clinic: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

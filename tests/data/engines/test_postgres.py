@@ -477,6 +477,28 @@ def _literal(value: str | None) -> str:
     return "NULL" if value is None else f"'{value}'"
 
 
+def test_people_are_never_one_because_floats_have_few_digits(url: str) -> None:
+    people = (
+        "SELECT 10.0 ^ 17 + row % 200 AS id, CAST(row % 200 AS numeric) AS short, age FROM visits"
+    )
+    roles: dict[str, Any] = {"identifying": ["id", "short"], "quasi": ["age"]}
+
+    def named(unit: str, kind: str) -> shoal.Release:
+        table = shoal.read(
+            url, query=people, types={unit: kind}, hierarchies={"age": AGES}, **roles
+        )
+        return shoal.KDGS(1, {"age": 1}, unit=unit).release(table)
+
+    with pytest.raises(ColumnError, match="not of the declared type 'integer'"):
+        named("id", "integer")
+    for unit in ("id", "short"):
+        with pytest.raises(ColumnError, match="decimals come as floats"):
+            named(unit, "text")
+        with pytest.raises(ColumnError, match="read off its values"):
+            named(unit, "float")
+    assert named("short", "integer").facts.kept == 200
+
+
 NUMBERS = itertools.count()
 UUID = "6ecd8c99-4036-403d-bf84-cf8400f67836"
 

@@ -166,7 +166,11 @@ def test_grouped_rows_come_in_parts(spark: Any, monkeypatch: pytest.MonkeyPatch)
 # Spark Connect
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+# What Spark would make something else of before Shoal sees it.
+MADE = [name for name in COLUMNS if name not in ("times", "hours", "unsigned")]
+
+
+@pytest.mark.parametrize("name", MADE)
 def test_special_values_are_counted_alike_by_spark_connect(name: str, connected: Any) -> None:
     frame = columns(name)
     types = {name: COLUMNS[name][0], "row": "integer"}

@@ -45,6 +45,8 @@ class DuckFile:
         # A DuckDB of its own, since all connections of a program to one file share their settings.
         self.connection = duckdb.connect(config={"temp_directory": self.folder})
         weakref.finalize(self, _closed, self.connection, self.folder)
+        # Moments would otherwise be shown in the time zone of the machine.
+        self.connection.execute("SET TimeZone = 'UTC'")
         stem = Path(path).stem
         name = quoted(f"{stem}_file" if stem.lower() in _TAKEN else stem)
         literal = path.replace("'", "''")
