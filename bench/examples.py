@@ -67,9 +67,18 @@ MADE = (
 )
 """Functions of anjana's examples with their settings, all with k = 10, and models of Shoal."""
 
+HOSPITAL = (
+    ("k_anonymity", None, 0, "2-anonymity"),
+    ("l_diversity", 2, 0, "2-anonymity, distinct 2-diversity of disease"),
+)
+"""The same for anjana's hospital, with k = 2."""
 
-def examples(anjana: Path, pycanon: Path) -> list[dict[str, Any]]:
-    """All examples as both sides read them."""
+
+def examples(anjana: Path, pycanon: Path, made: Path) -> list[dict[str, Any]]:
+    """All examples as both sides read them.
+
+    made: a folder for the hierarchies that anjana's example of a hospital has in its code
+    """
     found: list[dict[str, Any]] = [
         {
             "file": str(pycanon / "data" / "processed" / f"{name}.csv"),
@@ -96,7 +105,35 @@ def examples(anjana: Path, pycanon: Path) -> list[dict[str, Any]]:
                 },
             }
         )
+    trees = {
+        "age": [f"{age};{_interval(age, 5)};{_interval(age, 10)}" for age in range(100)],
+        "gender": ["Female;*", "Male;*"],
+        "city": ["Tamil Nadu;*", "Kerala;*", "Karnataka;*"],
+    }
+    for name, lines in trees.items():
+        (made / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    for function, strength, limit, _ in HOSPITAL:
+        found.append(
+            {
+                "file": str(folder / "data" / "hospital_extended.csv"),
+                "quasi": [*trees],
+                "sensitive": "disease",
+                "identifying": "name",
+                "k": 2,
+                "function": function,
+                "strength": strength,
+                "suppressed": limit,
+                "separator": ";",
+                "hierarchies": {name: str(made / f"{name}.csv") for name in trees},
+            }
+        )
     return found
+
+
+def _interval(age: int, width: int) -> str:
+    """As anjana writes it, whose comma is no separator here."""
+    low = age // width * width
+    return f"[{low}, {low + width})"
 
 
 def best(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -109,8 +146,9 @@ def best(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def read(file: str) -> pl.DataFrame:
-    """A table as pandas reads it: blanks after commas are no part of texts."""
+    """A table as pandas reads it: without blanks after commas, and without empty lines."""
     frame = pl.read_csv(file, infer_schema=False)
+    frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     frame = frame.rename({name: name.strip() for name in frame.columns})
     return frame.with_columns(pl.all().str.strip_chars_start())
 
@@ -150,10 +188,8 @@ def made(example: dict[str, Any], models: str, theirs: dict[str, Any]) -> tuple[
     """Shoal's CPU seconds for the same table, and what is left in both."""
     frame = read(example["file"])
     quasi = example["quasi"]
-    trees = {
-        name: Hierarchy.from_lines(pl.read_csv(file, has_header=False, infer_schema=False).rows())
-        for name, file in example["hierarchies"].items()
-    }
+    separator = example.get("separator", ",")
+    trees = {name: _tree(file, separator) for name, file in example["hierarchies"].items()}
     columns = [*quasi, example["sensitive"]]
 
     def work() -> shoal.Release:
@@ -177,6 +213,13 @@ def made(example: dict[str, Any], models: str, theirs: dict[str, Any]) -> tuple[
     return seconds, f"{records}; theirs {answers['records']:,}, {_levels(answers)}"
 
 
+def _tree(file: str, separator: str) -> Hierarchy:
+    """A hierarchy of anjana's; Shoal's have one root."""
+    lines = pl.read_csv(file, has_header=False, infer_schema=False, separator=separator).rows()
+    roots = {line[-1] for line in lines}
+    return Hierarchy.from_lines([[*line, "*"] for line in lines] if len(roots) > 1 else lines)
+
+
 def _levels(answers: dict[str, Any]) -> str:
     """The levels of the columns that a peer came to."""
     return "".join(map(str, answers.get("levels", [])))
@@ -184,16 +227,21 @@ def _levels(answers: dict[str, Any]) -> str:
 
 def compared(anjana: Path, pycanon: Path, python: Path) -> Printed:
     """Every example, answered by both."""
-    asked = examples(anjana, pycanon)
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(asked, file)
-        file.flush()
-        command = [str(python), str(ROOT / "bench" / "peers_examples.py"), file.name]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
+    with tempfile.TemporaryDirectory() as folder:
+        return _compared(examples(anjana, pycanon, Path(folder)), Path(folder), python)
+
+
+def _compared(asked: list[dict[str, Any]], folder: Path, python: Path) -> Printed:
+    (folder / "examples.json").write_text(json.dumps(asked))
+    command = [str(python), str(ROOT / "bench" / "peers_examples.py"), f"{folder}/examples.json"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     answers = json.loads(done.stdout.splitlines()[-1])
     rows: list[Cells] = []
-    names = [*(name for name, *_ in CHECKED), *(f"adult, {name}" for name, *_ in MADE)]
-    models = [""] * len(CHECKED) + [text for *_, text in MADE]
+    names = [name for name, *_ in CHECKED]
+    names += [f"adult, {name}" for name, *_ in MADE] + [
+        f"hospital, {name}" for name, *_ in HOSPITAL
+    ]
+    models = [""] * len(CHECKED) + [text for *_, text in (*MADE, *HOSPITAL)]
     for name, model, example, theirs in zip(names, models, asked, answers["found"], strict=True):
         if model:
             seconds, words = made(example, model, theirs)

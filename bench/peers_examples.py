@@ -53,8 +53,10 @@ def checked(example: dict[str, Any]) -> dict[str, Any]:
 def made(example: dict[str, Any]) -> dict[str, Any]:
     """What anjana makes of a table."""
     data = pd.read_csv(example["file"], skipinitialspace=True)
+    separator = example.get("separator", ",")
     hierarchies = {
-        name: dict(pd.read_csv(file, header=None)) for name, file in example["hierarchies"].items()
+        name: dict(pd.read_csv(file, header=None, sep=separator))
+        for name, file in example["hierarchies"].items()
     }
     quasi, k, limit = example["quasi"], example["k"], example["suppressed"]
     hidden, secret = [example["identifying"]], example["sensitive"]

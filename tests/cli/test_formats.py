@@ -49,6 +49,25 @@ def test_a_release_in_every_format_verifies(folder: Path, form: str) -> None:
     assert run("verify", "out/certificate.json", "out").exit_code == 1
 
 
+@pytest.mark.parametrize("form", ["xlsx", "sav", "dta", "xpt", "jsonl"])
+def test_a_recipe_means_text_where_it_declares_no_type(tmp_path: Path, form: str) -> None:
+    from shoal import demo
+
+    recipe = demo.write(tmp_path, 500)
+    stays = pl.read_csv(tmp_path / "hospital.csv", infer_schema=False)
+    stays = stays.with_columns(pl.col("age", "stay").cast(pl.Int64))
+    shoal.write(stays.with_columns(pl.col("admitted").str.to_date()), tmp_path / f"other.{form}")
+    given = shoal.Recipe.load(recipe)
+    own, other = given.table(), given.reading_from(tmp_path / f"other.{form}").table()
+    assert other.schema.kinds == given.schema.kinds
+    assert not other.guessed
+    for name in own.schema.released:
+        assert other.keys(name) == own.keys(name)
+    place = str(tmp_path / f"other.{form}")
+    made = run("release", str(recipe), "--source", place, "--out", str(tmp_path / "out"))
+    assert made.exit_code == 0, made.output
+
+
 @pytest.mark.parametrize("form", ["csv.gz", "xlsx", "sav", "dta", "jsonl"])
 def test_a_recipe_reads_another_source(folder: Path, form: str) -> None:
     people = pl.read_csv(folder / "people.csv", separator=";", infer_schema=False)

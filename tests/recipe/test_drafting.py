@@ -101,6 +101,13 @@ def test_a_draft_takes_for_text_what_would_lose_a_zero(tmp_path: Path) -> None:
         assert re.search(rf'^{name} *= "{name}"$', drafted, re.MULTILINE)
 
 
+def test_a_draft_says_that_codes_may_have_labels(people: pl.DataFrame, tmp_path: Path) -> None:
+    for name, said in (("people.sav", True), ("people.dta", True), ("people.csv", False)):
+        drafted = draft(table(people), tmp_path / name, folder=tmp_path)
+        assert ("--labels texts" in drafted) == said
+    assert "--labels" not in draft(table(people), tmp_path / "people.sav", labels="codes")
+
+
 def test_a_draft_says_how_numbers_and_dates_in_texts_would_be_read(tmp_path: Path) -> None:
     texts = {
         "paid in": ["1.234,50", "3", "-12,5"],

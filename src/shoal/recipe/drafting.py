@@ -16,6 +16,7 @@ from shoal import __version__
 from shoal.data import toml
 from shoal.data.disk import Place, is_address
 from shoal.data.findings import find_column, written_kind
+from shoal.data.formats import format_named
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
 from shoal.errors import FileError
@@ -41,6 +42,10 @@ _AUTO = (
     '# unit = "NAME"  # whose rows belong together, by an identifying column',
 )
 """The section of the method that takes one of the others."""
+
+
+_LABELLED = ("sav", "zsav", "por", "dta")
+"""Formats whose files may have labels for codes."""
 
 
 def draft(
@@ -122,6 +127,8 @@ def _source(source: Mapping[str, Any], kinds: Mapping[str, str]) -> Iterator[str
             yield f"{key} = {{ {', '.join(forms)} }}"
         elif value is not None:
             yield f"{key} = {toml.quoted(value)}"
+    if format_named(source["path"]) in _LABELLED and source.get("labels") is None:
+        yield "# If its codes have labels, draft it with --labels texts to read these."
     yield from ("", "[source.types]  # text, integer, float or date")
     wide = _widest(kinds)
     for name, kind in kinds.items():

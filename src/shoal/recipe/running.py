@@ -316,6 +316,7 @@ class Recipe:
         names: the columns that get the recipe's types and hierarchies; all by default
         """
         from shoal.data.files import read
+        from shoal.data.tables import table
 
         source = self.content.source
         types: dict[str, Any] = dict(source.types)
@@ -333,21 +334,24 @@ class Recipe:
             reading = FileOptions.fitting(reading, path)
         else:
             own = {"engine": source.engine, "query": source.query, "master": source.master}
-        return read(
-            # A URL would not survive as a path.
-            source.path if own and self._is_elsewhere else path,
-            **own,
-            **reading,
-            types=types,
-            hierarchies=trees,
-            missing=self.content.missing,
-            rows_are_people=self.content.rows_are_people,
-            quasi=roles.get(Role.QUASI, ()),
-            sensitive=roles.get(Role.SENSITIVE, ()),
-            identifying=roles.get(Role.IDENTIFYING, ()),
-            insensitive=roles.get(Role.INSENSITIVE, ()),
-            columns=columns,
-        )
+        declared: dict[str, Any] = {
+            "types": types,
+            "hierarchies": trees,
+            "missing": self.content.missing,
+            "rows_are_people": self.content.rows_are_people,
+            "quasi": roles.get(Role.QUASI, ()),
+            "sensitive": roles.get(Role.SENSITIVE, ()),
+            "identifying": roles.get(Role.IDENTIFYING, ()),
+            "insensitive": roles.get(Role.INSENSITIVE, ()),
+        }
+        # A URL would not survive as a path.
+        place = source.path if own and self._is_elsewhere else path
+        given = read(place, **own, **reading, **declared, columns=columns)
+        if not given.guessed:
+            return given
+        # A recipe means text where it says nothing: so it is in CSV files, and so `schema` has it.
+        texts = dict.fromkeys(given.guessed, Kind.TEXT)
+        return table(given.source, **{**declared, "types": texts | types})
 
     def method(self) -> "Method":
         """The method with its options."""
