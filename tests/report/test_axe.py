@@ -7,9 +7,14 @@ from typing import Any
 
 import pytest
 
+from shoal.measure.explaining import explain
 from shoal.recipe import Recipe
-from shoal.report import Reported, owner, public
+from shoal.report import Published, Reported, owner, public
+from shoal.report.committees import filled, framework, html
+from shoal.studies.saving import save
 from tests.cli.catalogued import write_recipe
+
+NAMES = ("public", "owner", "form", "chart")
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 
@@ -33,13 +38,15 @@ def pages(tmp_path_factory: pytest.TempPathFactory, released: dict[str, Path]) -
     texts = {
         "public": public(released["noisy counts, tree"]),
         "owner": owner(Reported.read(folder / "made", recipe, queries=5)),
+        "form": html(filled(framework("ema-0070"), Published.read(released["optimal"]))),
     }
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
-    return {name: folder / f"{name}.html" for name in texts}
+    save(explain(1, "1e-6").pictures(), folder / "chart.html")
+    return {name: folder / f"{name}.html" for name in NAMES}
 
 
-@pytest.mark.parametrize("name", ["public", "owner"])
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_violations(
     browser: Any, pages: dict[str, Path], name: str, scheme: str
@@ -55,7 +62,7 @@ def test_axe_finds_no_violations(
     assert asked == [pages[name].as_uri()]
 
 
-@pytest.mark.parametrize("name", ["public", "owner"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_narrow_page_does_not_scroll_sideways(
     browser: Any, pages: dict[str, Path], name: str
 ) -> None:

@@ -75,7 +75,7 @@ def test_without_a_recipe_the_report_says_what_is_missing() -> None:
     assert "The recipe is not at hand" in page
     assert "What was spent in all is not known" in page
     bare = owner(Reported(made))
-    assert "the input is not at hand" in bare
+    assert "The input is not at hand" in bare
 
 
 @pytest.mark.usefixtures("undrawn")

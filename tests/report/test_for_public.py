@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,19 @@ def test_two_inputs_with_the_same_release_have_the_same_public_report(tmp_path: 
 def test_an_owners_figure_in_a_public_report_would_be_noticed() -> None:
     assert depends_on_the_input(lambda release: of_release(release) + f"{release.suppressed}")
     assert depends_on_the_input(lambda release: of_release(release) + f"{release.facts.records}")
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_no_method_tells_the_report_more_than_its_files_do(name: str, tmp_path: Path) -> None:
+    method, tables = EXAMPLES[name]
+    release = method.release(tables())
+    release.write(tmp_path / "out")
+    verdict = shoal.verify(tmp_path / "out" / "certificate.json", tmp_path / "out")
+    # What was written has the digests of files, and nothing else of the release differs.
+    certificate = shoal.Release.read(tmp_path / "out").certificate
+    kept = replace(release, certificate=certificate)
+    assert public(Published.of(kept, verdict)) == public(tmp_path / "out")
 
 
 ELSEWHERE = """

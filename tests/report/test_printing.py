@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import FileError, ShoalError
-from shoal.look import tag
+from shoal.look import Zone, page, section, tag
 from shoal.look.palette import colour
 from shoal.report import public
 from shoal.report.printing import as_pdf, on_paper, require_printer
@@ -14,9 +14,9 @@ from shoal.report.writing import write
 
 
 def test_paper_has_no_variables(released: dict[str, Path]) -> None:
-    page = public(released["optimal"])
-    assert "var(--" in page
-    assert "var(--" not in on_paper(page)
+    report = public(released["optimal"])
+    assert "var(--" in report
+    assert "var(--" not in on_paper(report)
 
 
 def test_a_value_that_looks_like_a_variable_is_printed_as_it_is() -> None:
@@ -38,6 +38,16 @@ def test_without_weasyprint_the_error_says_how_to_get_it(monkeypatch: pytest.Mon
 def test_a_report_is_printed(released: dict[str, Path]) -> None:
     pytest.importorskip("weasyprint", reason="WeasyPrint is not installed: the extra pdf")
     assert as_pdf(public(released["optimal"])).startswith(b"%PDF")
+
+
+def test_a_badge_is_not_a_band_on_paper() -> None:
+    weasyprint = pytest.importorskip("weasyprint", reason="WeasyPrint is not installed")
+    html = page("x", section("x", zone=Zone.OWNER), zone=Zone.OWNER)
+    [sheet] = weasyprint.HTML(string=on_paper(html)).render().pages
+    boxes = [box for box in sheet._page_box.descendants() if box.element is not None]
+    badges = [box for box in boxes if "badge" in (box.element.get("class") or "").split()]
+    assert badges
+    assert all(box.width < sheet.width / 4 for box in badges)
 
 
 def test_nothing_is_written_into_the_folder_of_a_release(released: dict[str, Path]) -> None:

@@ -28,7 +28,7 @@ def test_a_judgement_shows_losses_and_every_column(judgement: Judgement) -> None
     losses, overview, *columns = judgement.pictures()
     assert losses.title.endswith("is lost, measured by granularity")
     require_figures(losses, 0, 1)
-    assert LOST.keys() == LOSSES.keys()
+    assert LOST.keys() == {*LOSSES, "buckets"}
     assert [row[2] for row in losses.rows] == [LOST[name] for name in judgement.losses]
     kept = sum(column.level == 0 for column in judgement.columns)
     assert kept > 1
@@ -58,6 +58,15 @@ def _drawn(judgement: Judgement, counts: list[tuple[str, int, float]]) -> list[l
     assert sum(v for (_, of), v in shares.items() if of == "before") == pytest.approx(1)
     assert sum(int(row[1].replace(",", "")) for row in rows) == total
     return rows
+
+
+def test_codes_that_begin_with_a_zero_are_not_numbers(judgement: Judgement) -> None:
+    codes = [(f"07{at:03}", at + 1, float(at + 1)) for at in range(40)]
+    names = [row[0] for row in _drawn(judgement, codes)]
+    assert names[0] == "07039"
+    assert not [name for name in names if "–" in name]
+    plain = [(f"{at}", at + 1, float(at + 1)) for at in range(40)]
+    assert _drawn(judgement, plain)[0][0] == "0–4"
 
 
 def test_the_table_of_a_column_has_its_counts(judgement: Judgement) -> None:

@@ -313,7 +313,7 @@ def _suggestion_pages(suggestions: "Sequence[Suggestion]") -> "Iterator[Renderab
 
 
 def _reason(suggestion: "Suggestion") -> str:
-    letters = "".join(f" ({letter})" for letter in suggestion.safe_harbour)
+    letters = f" ({', '.join(suggestion.safe_harbour)})" if suggestion.safe_harbour else ""
     first, *rest = suggestion.reasons
     return "; ".join([f"{first}{letters}", *rest])
 

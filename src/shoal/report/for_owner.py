@@ -111,7 +111,7 @@ def _sections(reported: Reported) -> Iterator[Html]:
 
 def _why(reported: Reported, name: str) -> Html:
     """Why something is not known."""
-    return tag("p", reported.unknown.get(name, "It was not computed."))
+    return tag("p", _sentence(reported.unknown.get(name, "it was not computed")))
 
 
 # What is left

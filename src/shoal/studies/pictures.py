@@ -36,6 +36,7 @@ LOST = {
     "group_size": "how many records a group has on average",
     "ambiguity": "how many combinations of values a record may have come from",
     "divergence": "how far the input is from what one would guess from the release",
+    "buckets": "how many others share a bucket with a person, those of large buckets more",
 }
 """What the loss models count, in plain words."""
 
@@ -258,7 +259,12 @@ def _together(name: str, slices: Iterable[_Slice]) -> _Slice:
 
 
 def _by_number(every: Sequence[_Slice]) -> list[_Slice] | None:
-    """Numbers in intervals of a round length; None if some value is not a number."""
+    """Numbers in intervals of a round length; None if some value is not a number.
+
+    Postcodes and other codes are not: 07101 begins with a zero that counts.
+    """
+    if any(each.name[:1] == "0" and each.name[1:2].isdigit() for each in every):
+        return None
     try:
         values = {each.name: float(each.name) for each in every if each.name != "missing"}
     except ValueError:

@@ -14,6 +14,7 @@ from shoal.exact.numbers import percent, percent_up
 from shoal.privacy.promises import DifferentialPrivacy
 from shoal.releases.certificate import Certificate
 from shoal.report.subject import Published, Reported
+from shoal.studies.pictures import LOST
 
 if TYPE_CHECKING:
     from shoal.measure.risk import Assessment, Risk
@@ -377,10 +378,13 @@ def losses(subject: Reported) -> Told:
     """What is lost, by each measure of loss."""
     if subject.judgement is None:
         return ()
-    return tuple(
-        f"{name}: {percent(lost.normalised)} lost, from 0 % for the input to 100 % for nothing left"
+    told = [
+        f"{name.replace('_', ' ')}: {percent(lost.normalised)} lost"
+        + (f", by {LOST[name]}" if name in LOST else "")
         for name, lost in subject.judgement.losses.items()
-    )
+    ]
+    scale = "A loss goes from 0 % for the input to 100 % for nothing left."
+    return (*told, scale) if told else ()
 
 
 def utility(subject: Reported) -> Told:
