@@ -11,7 +11,7 @@ from shoal.releases.release import Release, certificate_in
 from shoal.workbench.candidates import CandidateFolder
 from shoal.workbench.variations import fields_of, methods_for, section_of
 from tests.workbench.benches import Bench
-from tests.workbench.conftest import violations
+from tests.workbench.conftest import settle, violations
 
 KEY = "hospital~hospital"
 RUN = f"/p/{KEY}/run"
@@ -166,6 +166,7 @@ def test_a_person_tries_takes_and_explores(page: Any, tmp_path: Path) -> None:
     page.click("summary:has-text('Try a variation')")
     page.select_option("#method", "optimal")
     page.wait_for_selector("#f-suppression")
+    settle(page)
     assert violations(page) == []
     page.click("button:has-text('Try it')")
     page.wait_for_selector("table.candidates tbody tr:nth-child(2)", timeout=120_000)
@@ -186,8 +187,8 @@ def test_a_person_tries_takes_and_explores(page: Any, tmp_path: Path) -> None:
     page.get_by_text("combinations in the square that you chose").wait_for()
     assert page.locator(".heat-map a[aria-current]").count() == 1
     page.click("tbody tr:first-child button:has-text('Pin')")
-    page.click("button:has-text('Take these levels')")
-    page.wait_for_load_state()
+    with page.expect_navigation():
+        page.click("button:has-text('Take these levels')")
     assert "[method.floor]" in (tmp_path / "hospital" / "hospital.toml").read_text("utf-8")
     for tab in ("Risk and utility", "Before and after"):
         page.click(f"nav.tabs a:has-text('{tab}')")
