@@ -35,6 +35,16 @@ def test_at_first_it_says_what_a_candidate_is(demo_bench: Bench) -> None:
     assert demo_bench.project(KEY).note("looked") is None
 
 
+def test_where_nothing_is_kept_the_columns_that_may_be_why_are_named(demo_bench: Bench) -> None:
+    demo_bench.post(f"/p/{KEY}/hierarchies/remove", column="outcome")
+    spent = {"epsilon": "0.01", "delta": "1e-9"}
+    tried(demo_bench, "try", method="auto", **spent, name="tiny")
+    shown = demo_bench.get(RUN)
+    assert "too few records share a whole row" in shown
+    assert "stay as fine as they are: outcome." in shown
+    assert f'href="/p/{KEY}/hierarchies?column=outcome"' in shown
+
+
 def test_a_candidate_is_tried_compared_taken_and_removed(demo_bench: Bench) -> None:
     project = demo_bench.project(KEY)
     before = project.recipe.read_text("utf-8")
