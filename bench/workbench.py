@@ -2,8 +2,9 @@
 
 Times are the best of several, in seconds by the clock, after the table of the screen was read;
 "cpu" is what the server itself uses for a page, which other work on the machine does not disturb.
-"paint" is the first contentful paint in Chromium, where that and Playwright are installed; "parts"
-is the slowest of the parts that come after the page by themselves. Memory is the most that the
+"paint" is the first contentful paint in Chromium, where that and Playwright are installed, and
+"page" the processor time of the page's thread until then; "parts" is the slowest of the parts that
+come after the page by themselves. Memory is the most that the
 server has held, without the process that draws charts, beside a fresh process that reads and codes
 the same table.
 """
@@ -168,10 +169,13 @@ def screens(served: Served, project: Project, bar: float | None, repeats: int) -
             cpu = (cpu_of(served.process.pid) - used) / repeats
             parts = parts_of(served.ask(address))
             slowest = [best(partial(served.part, part), repeats=1) for part in parts]
-            painted = None if browser is None else paint(browser, served, address, repeats)
+            own, painted = None, None
+            if browser is not None:
+                own, painted = paint(browser, served, address, repeats)
             name = address.rpartition("/")[2]
-            rows.append((project.name, name, cpu, took, painted, max(slowest, default=None), bar))
-    head = ("table", "screen", "cpu", "server", "paint", "parts", "bar")
+            part = max(slowest, default=None)
+            rows.append((project.name, name, cpu, took, own, painted, part, bar))
+    head = ("table", "screen", "cpu", "server", "page", "paint", "parts", "bar")
     return Printed(f"Screens on {project.name}", head, rows)
 
 
@@ -200,20 +204,25 @@ def _way_in(served: Served) -> str:
     return f"{parts.path}?{parts.query}"
 
 
-def paint(browser: Any, served: Served, address: str, repeats: int) -> float:
-    """Seconds until Chromium has painted something of a page."""
+def paint(browser: Any, served: Served, address: str, repeats: int) -> tuple[float, float]:
+    """Processor time of a page's thread, and seconds until Chromium has painted something of it."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     origin = served.address.partition("/?")[0]
     name, _, value = served.cookie.partition("=")
     context.add_cookies([{"name": name, "value": value, "url": origin}])
+    used: list[float] = []
     times: list[float] = []
     for _ in range(repeats):
         page = context.new_page()
+        measuring = context.new_cdp_session(page)
+        measuring.send("Performance.enable", {"timeDomain": "threadTicks"})
         page.goto(origin + address)
         times.append(page.evaluate(_PAINTED) / 1000)
+        told = measuring.send("Performance.getMetrics")["metrics"]
+        used.append(next(one["value"] for one in told if one["name"] == "TaskDuration"))
         page.close()
     context.close()
-    return min(times)
+    return min(used), min(times)
 
 
 def roles(served: Served, project: Project) -> Printed:

@@ -143,7 +143,7 @@ def running(home: Path, port: int = 0) -> Iterator[Running]:
         yield Running(process, address)
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
         if process.stdout is not None:
             process.stdout.close()
 

@@ -19,11 +19,9 @@ from bench.workbench import project_of
 from shoal.recipe import Recipe
 from shoal.workbench.screens import steps
 from tests.workbench.benches import Running, hospital, running
-from tests.workbench.conftest import violations
+from tests.workbench.conftest import SECONDS, settle, violations
 
 HOSPITAL = "/p/hospital~hospital"
-SECONDS = 60_000
-"""Milliseconds that anything may take, on a busy machine too."""
 
 
 @contextmanager
@@ -80,8 +78,9 @@ def begin(page: Any, path: Path) -> None:
 
 def step(page: Any, name: str) -> None:
     """Go to another screen by the steps on the left."""
-    page.get_by_role("navigation", name="Steps").get_by_role("link", name=name).click()
-    page.wait_for_load_state("networkidle")
+    with page.expect_navigation():
+        page.get_by_role("navigation", name="Steps").get_by_role("link", name=name).click()
+    settle(page)
 
 
 def role(page: Any, column: str, name: str) -> Any:
@@ -93,8 +92,18 @@ def role(page: Any, column: str, name: str) -> Any:
 def decide(page: Any, roles: dict[str, str]) -> None:
     """Give columns their roles."""
     for column, name in roles.items():
+        settle(page)
         with page.expect_response("**/roles/set"):
             role(page, column, name).check()
+    settle(page)
+
+
+def typed(page: Any, field: Any, text: str) -> None:
+    """Fill in an option of the method, and wait until it is saved."""
+    with page.expect_response("**/promise/options"):
+        field.fill(text)
+        page.keyboard.press("Tab")
+    settle(page)
 
 
 def hierarchy(page: Any, column: str, builder: str, **fields: str) -> None:
@@ -158,20 +167,22 @@ def test_a_table_with_mistakes_becomes_a_verified_release(browser: Any, tmp_path
         page.get_by_text("different values of the table are in the saved").wait_for()
         step(page, "Promise")
         page.get_by_role("link", name="All methods").click()
-        page.get_by_role("button", name="Take optimal").click()
-        page.wait_for_load_state("networkidle")
+        with page.expect_navigation():
+            page.get_by_role("button", name="Take optimal").click()
+        settle(page)
         page.get_by_label("Add a model").select_option("k-anonymity")
-        page.get_by_label("k", exact=True).fill("3")
+        page.get_by_label("k", exact=True).wait_for()
+        settle(page)
+        typed(page, page.get_by_label("k", exact=True), "3")
         page.get_by_text("All other options").click()
-        with page.expect_response("**/promise/options"):
-            page.get_by_label("suppression").first.fill("0.2")
-            page.keyboard.press("Tab")
+        typed(page, page.get_by_label("suppression").first, "0.2")
         page.get_by_role("heading", name="What is promised").wait_for()
         # Repeated people: the release is held back, and a link leads to where it is mended.
         step(page, "Release")
         page.get_by_text("rows are not people").wait_for()
-        page.get_by_role("link", name="Fix it under Roles").click()
-        page.wait_for_load_state("networkidle")
+        with page.expect_navigation():
+            page.get_by_role("link", name="Fix it under Roles").click()
+        settle(page)
         with page.expect_response("**/roles/people"):
             page.get_by_label("Who is a person?").select_option("column:patient")
         release(page, "first")
@@ -278,7 +289,11 @@ def test_every_screen_is_accessible_and_fits(browser: Any, tmp_path: Path) -> No
     with running(tmp_path) as started, tab(browser, started.address) as page:
         for path in ["/", *screens, f"{HOSPITAL}/looking/all"]:
             page.goto(started.origin + path)
-            page.wait_for_load_state("networkidle")
+            settle(page)
+            if path == f"{HOSPITAL}/risk":
+                with page.expect_navigation():
+                    page.get_by_role("button", name="Show the risk").click()
+                settle(page)
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme)
                 wrong += [(path, scheme, *found) for found in violations(page)]
@@ -299,6 +314,7 @@ def test_two_tabs_decide_at_once_and_both_survive(browser: Any, tmp_path: Path) 
         other = one.context.new_page()
         for page in (one, other):
             page.goto(f"{started.origin}{HOSPITAL}/roles")
+            settle(page)
         with one.expect_response("**/roles/set"), other.expect_response("**/roles/set"):
             role(one, "insurance", "insensitive").check()
             role(other, "ward", "sensitive").check()
@@ -331,7 +347,7 @@ def test_the_keyboard_alone_leads_through_roles_and_promise(browser: Any, tmp_pa
     hospital(tmp_path, 300)
     with running(tmp_path) as started, tab(browser, started.address) as page:
         page.goto(f"{started.origin}{HOSPITAL}/roles")
-        page.wait_for_load_state("networkidle")
+        settle(page)
         tab_to(page, "identifying")  # the role of the first column, which is decided
         tab_to(page, "quasi-identifying")
         with page.expect_response("**/roles/set"):
@@ -345,7 +361,7 @@ def test_the_keyboard_alone_leads_through_roles_and_promise(browser: Any, tmp_pa
         page.keyboard.press("Enter")
         page.wait_for_url("**/promise/questions")
         for _ in range(12):
-            page.wait_for_load_state("networkidle")
+            settle(page)
             if not page.locator("form.question").count():
                 break
             tab_to(page, page.locator("form.question .answer").first.inner_text().strip())

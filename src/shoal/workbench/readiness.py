@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.data import toml
-from shoal.errors import ShoalError, spelled, toml_spelling
+from shoal.errors import ShoalError, toml_spelling
 
 if TYPE_CHECKING:
     from shoal.ledger.account import Account
@@ -60,6 +60,7 @@ class Item:
     screen: the key of the step that mends it
     places: where in the recipe, if it is only undecided there
     where: the place of a mistake
+    option: the key of the recipe, with its value, that the mistake follows
     """
 
     what: str
@@ -67,6 +68,7 @@ class Item:
     screen: str
     places: tuple[str, ...] = ()
     where: str = ""
+    option: str = ""
 
     @property
     def column(self) -> str:
@@ -161,11 +163,9 @@ def of_errors(errors: Iterable[ShoalError]) -> list[Item]:
 
 
 def _item(error: ShoalError) -> Item:
-    what = spelled(error.what, toml_spelling)
-    if error.option:
-        what = f"{toml_spelling(error.option, error.given)} {what}"
+    option = toml_spelling(error.option, error.given) if error.option else ""
     screen = _screen(error.option or error.where, str(error))
-    return Item(what, spelled(error.fix, toml_spelling), screen, where=error.where)
+    return Item(error.what, error.fix, screen, where=error.where, option=option)
 
 
 def _screen(place: str, text: str = "") -> str:

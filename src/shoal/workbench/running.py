@@ -1,5 +1,6 @@
 """Running the workbench, on this machine or for a team. Uses `app`; the command line uses it."""
 
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -52,11 +53,16 @@ def serve(
             running.run(sockets=[listening])
 
 
+_PORT = re.compile(r"(?<!:):\d+$")
+"""The port of a host; [::1] has none."""
+
+
 @dataclass(frozen=True)
 class TeamAddress:
     """Where a team finds its workbench.
 
-    known_as: the hosts in the addresses that people open, with their ports unless they are usual
+    known_as: the hosts in the addresses that people open. One without a port is known by that of
+        the service, and by none, where a proxy hands requests on
     """
 
     host: str = HOST
@@ -66,9 +72,17 @@ class TeamAddress:
     key: Path | None = None
 
     def hosts(self, port: int) -> tuple[str, ...]:
-        """What the Host of a request may be; ParameterError if that is not known."""
+        """What the Host of a request may be; ParameterError if that is not known.
+
+        >>> TeamAddress(known_as=("workbench.example", "other.example:443")).hosts(8000)
+        ('workbench.example:8000', 'workbench.example', 'other.example:443')
+        """
         if self.known_as:
-            return self.known_as
+            return tuple(
+                host
+                for known in self.known_as
+                for host in ((known,) if _PORT.search(known) else (f"{known}:{port}", known))
+            )
         if self.host in ("0.0.0.0", "::"):
             raise ParameterError(
                 "which addresses people will open is not known",

@@ -8,6 +8,7 @@ import pytest
 from shoal.audit import Audit, Secret
 from shoal.workbench import questions
 from tests.workbench.benches import Bench
+from tests.workbench.conftest import violations
 
 ASK = "/p/hospital~hospital/ask"
 
@@ -66,6 +67,21 @@ def test_what_is_wrong_names_its_field(demo_bench: Bench) -> None:
     wrong = demo_bench.post(f"{ASK}/begin", status=422, column="stay", high="60,5").text
     assert 'data-field="high"' in wrong
     assert "high = " in wrong
+
+
+def test_what_is_wrong_stands_beside_its_field_until_it_is_sent_again(page: Any) -> None:
+    page.goto(page.url.rstrip("/") + ASK)
+    page.get_by_label("The column to ask about").select_option("stay")
+    page.get_by_label("No value is above").fill("60,5")
+    page.get_by_role("checkbox", name="age").check()
+    page.get_by_role("button", name="Put the table under audit").click()
+    beside = page.locator(".field", has=page.get_by_label("No value is above"))
+    beside.get_by_text("is not a finite number").wait_for()
+    assert page.evaluate("document.activeElement.id") == "high"
+    assert violations(page) == []
+    page.get_by_label("No value is above").fill("400")
+    page.get_by_role("button", name="Put the table under audit").click()
+    beside.get_by_text("is not a finite number").wait_for(state="detached")
 
 
 def test_questions_are_answered_or_denied(asking: Bench) -> None:

@@ -14,7 +14,7 @@ from shoal.workbench.screens.data import STEP
 from shoal.workbench.screens.data_parts import FIGURES
 from shoal.workbench.texts import LANGUAGES, translations
 from tests.workbench.benches import Bench
-from tests.workbench.conftest import violations
+from tests.workbench.conftest import settle, violations
 from tests.workbench.screens.test_projects import text_of
 
 DATA = "/p/mine~recipe/data"
@@ -285,13 +285,18 @@ def test_a_wrong_guess_is_seen_and_mended_in_the_browser(page: Any, tmp_path: Pa
     path.write_text("age,plz\n39,07101\n50,17103\n", encoding="utf-8")
     page.goto(page.url + f"new?path={path}")
     page.get_by_role("button", name="Make the project").click()
+    page.get_by_label("Type of plz").wait_for()
+    settle(page)
     page.get_by_label("Type of plz").select_option("integer")
     page.get_by_text("some values lose their leading 0").wait_for()
+    settle(page)
     assert not violations(page)
     page.get_by_role("button", name="Read plz as text").click()
     page.get_by_text("Nothing odd was found.").wait_for()
+    settle(page)
     page.get_by_label("Between values").select_option(";")
     page.get_by_text("detected: comma ,").wait_for()
+    settle(page)
     page.get_by_label("Between values").select_option(",")
     page.get_by_label("Type of plz").wait_for()
     page.set_viewport_size({"width": 360, "height": 740})

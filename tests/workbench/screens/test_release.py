@@ -261,8 +261,8 @@ def test_from_the_recipe_to_a_verified_release_and_its_report(page: Any) -> None
     assert violations(page) == []
     # A plain form, and a decision in a recipe that the process has read.
     page.select_option("select[name=format]", "parquet")
-    page.click("text=Save this")
-    page.wait_for_load_state()
+    with page.expect_navigation():
+        page.click("text=Save this")
     assert page.input_value("select[name=format]") == "parquet"
     page.click("text=Release and spend")
     page.wait_for_selector("text=This cannot be taken back.")

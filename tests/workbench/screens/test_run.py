@@ -11,7 +11,7 @@ from shoal.releases.release import Release, certificate_in
 from shoal.workbench.candidates import CandidateFolder
 from shoal.workbench.variations import fields_of, methods_for, section_of
 from tests.workbench.benches import Bench
-from tests.workbench.conftest import violations
+from tests.workbench.conftest import settle, violations
 
 KEY = "hospital~hospital"
 RUN = f"/p/{KEY}/run"
@@ -33,6 +33,16 @@ def test_at_first_it_says_what_a_candidate_is(demo_bench: Bench) -> None:
     assert "No candidate yet" in shown
     assert "Try the recipe as it is" in shown
     assert demo_bench.project(KEY).note("looked") is None
+
+
+def test_where_nothing_is_kept_the_columns_that_may_be_why_are_named(demo_bench: Bench) -> None:
+    demo_bench.post(f"/p/{KEY}/hierarchies/remove", column="outcome")
+    spent = {"epsilon": "0.01", "delta": "1e-9"}
+    tried(demo_bench, "try", method="auto", **spent, name="tiny")
+    shown = demo_bench.get(RUN)
+    assert "too few records share a whole row" in shown
+    assert "stay as fine as they are: outcome." in shown
+    assert f'href="/p/{KEY}/hierarchies?column=outcome"' in shown
 
 
 def test_a_candidate_is_tried_compared_taken_and_removed(demo_bench: Bench) -> None:
@@ -166,6 +176,7 @@ def test_a_person_tries_takes_and_explores(page: Any, tmp_path: Path) -> None:
     page.click("summary:has-text('Try a variation')")
     page.select_option("#method", "optimal")
     page.wait_for_selector("#f-suppression")
+    settle(page)
     assert violations(page) == []
     page.click("button:has-text('Try it')")
     page.wait_for_selector("table.candidates tbody tr:nth-child(2)", timeout=120_000)
@@ -186,8 +197,8 @@ def test_a_person_tries_takes_and_explores(page: Any, tmp_path: Path) -> None:
     page.get_by_text("combinations in the square that you chose").wait_for()
     assert page.locator(".heat-map a[aria-current]").count() == 1
     page.click("tbody tr:first-child button:has-text('Pin')")
-    page.click("button:has-text('Take these levels')")
-    page.wait_for_load_state()
+    with page.expect_navigation():
+        page.click("button:has-text('Take these levels')")
     assert "[method.floor]" in (tmp_path / "hospital" / "hospital.toml").read_text("utf-8")
     for tab in ("Risk and utility", "Before and after"):
         page.click(f"nav.tabs a:has-text('{tab}')")

@@ -71,7 +71,7 @@ def release(here: Annotated[Opened, Depends()], sure: str = "", name: str = "") 
         name = _free_place(project, name).name
     except ShoalError as problem:
         error, sure = problem, ""
-    running = [job for job in here.desk.jobs.of(project, "release") if job.state == "running"]
+    running = [job for job in here.desk.jobs.of(project, "release") if job.is_unfinished]
     return here.page(
         "release.html",
         at="release",

@@ -25,6 +25,7 @@ from shoal.workbench.jobs import Job
 from shoal.workbench.pages import Opened, Submitted
 from shoal.workbench.projects import Project
 from shoal.workbench.steps import Standing, Step
+from shoal.workbench.trees import columns_of
 from shoal.workbench.variations import (
     bounded,
     fields_of,
@@ -282,7 +283,19 @@ def _table(here: Opened, risk: str, loss: str) -> dict[str, Any]:
         "best": sum(
             bool(row.is_current and not row.is_empty and row.compared.unbeaten) for row in rows
         ),
+        "bare": _bare(here, rows),
     }
+
+
+def _bare(here: Opened, rows: Sequence[Row]) -> list[str] | None:
+    """The columns that are released as they are, if that may be why nothing is kept.
+
+    None if no candidate with differential privacy is empty.
+    """
+    empty = [row.candidate for row in rows if row.is_current and row.is_empty]
+    if not any(one.method is not None and one.made.is_private for one in empty):
+        return None
+    return [column.name for column in columns_of(here.draft) if not column.has]
 
 
 def ranked(found: Sequence[KeptCandidate], risk: str, loss: str) -> ReleaseComparison | None:

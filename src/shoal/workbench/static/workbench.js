@@ -1,6 +1,12 @@
 // What htmx does not do by itself. Every page works without this file, and without htmx.
 "use strict";
 
+// On a narrow screen the steps are a strip: show the one that this page is.
+const step = document.querySelector("nav.steps [aria-current]");
+if (step) {
+  step.scrollIntoView({ block: "nearest", inline: "center" });
+}
+
 // A job that has ended may have changed the page around it: whoever waits for it reloads.
 document.addEventListener("htmx:afterSwap", (event) => {
   const reload = event.target.querySelector("[data-reload]");
