@@ -2,8 +2,9 @@
 
 Opens the pages of site/ from the folder, without a server, in Chromium: in light and dark, on a
 telephone and a desk. axe finds no violations, nothing is asked of any network, no page is wider
-than the screen, no code is cut, search finds something, and every page is two clicks from the
-first. Needs the extras `docs` and `dev`; `--few` looks at a few pages, for CI.
+than the screen, no code is cut, no name in a table is broken at a desk, search finds something, and
+every page is two clicks from the first. Needs the extras `docs` and `dev`; `--few` looks at a few
+pages, for CI.
 """
 
 import argparse
@@ -30,6 +31,11 @@ CLICKS = 2
 CUT = """() => [...document.querySelectorAll("pre > code")]
   .filter(code => code.scrollWidth > code.clientWidth + 1)
   .map(code => code.textContent.trim().slice(0, 60))"""
+
+BROKEN = """() => [...document.querySelectorAll("td:first-child code")]
+  .filter(code => !/[\\s\\W]/.test(code.textContent.replaceAll("_", "").replaceAll(".", "")))
+  .filter(code => code.getClientRects().length > 1)
+  .map(code => code.textContent)"""
 
 
 class Links(HTMLParser):
@@ -86,6 +92,8 @@ def look(browser: Any, axe: Any, page: Path, size: tuple[int, int]) -> list[str]
     if wide > width:
         found.append(f"{wide} pixels wide")
     found += [f"code is cut: {code}" for code in tab.evaluate(CUT)]
+    if size == SIZES[-1]:
+        found += [f"a name is broken: {text}" for text in tab.evaluate(BROKEN)]
     tab.close()
     return [f"{name(page)}, {width}: {one}" for one in found]
 

@@ -7,6 +7,11 @@ function amend() {
   // Two landmarks of one name cannot be told apart.
   const sidebar = document.querySelector("nav.md-nav--primary")
   if (sidebar) sidebar.setAttribute("aria-label", "Pages of this section")
+  // Nor is a part of the list of headings a place of its own; headings may have the same text.
+  for (const nav of document.querySelectorAll(".md-nav--secondary nav.md-nav:not([role])")) {
+    nav.removeAttribute("aria-label")
+    nav.setAttribute("role", "none")
+  }
   // What scrolls sideways can be reached by keyboard.
   for (const wide of document.querySelectorAll(".md-typeset__scrollwrap")) {
     if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0

@@ -418,8 +418,8 @@ def _usage(name: str, error: Any, given: list[str]) -> str | None:
     if name == "UsageError" and message.startswith("No such command"):
         if not given:
             return None
-        close = get_close_matches(given[0], error.ctx.command.commands, n=1)
-        meant = f" (did you mean {close[0]}?)" if close else ""
+        alike = get_close_matches(given[0], error.ctx.command.commands, n=1)
+        meant = f" (did you mean {alike[0]}?)" if alike else ""
         return f"{given[0]!r}: there is no such command{meant}"
     if name == "UsageError" and message.startswith("Got unexpected extra argument"):
         return f"there is an argument too many{message.partition('argument')[2].lstrip('s')}"
