@@ -2,21 +2,27 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal import SafePub
+from shoal import NoisyCounts, SafePub, demo
 from shoal.attack.coins import Interval, exp, flipped, law, shipped
+from shoal.chance import Seeded
+from shoal.data import free_memory
+from shoal.errors import TooLargeError
 from shoal.lattice import Node
 from shoal.lattice.optimum import Optimum
+from shoal.methods.method import Method
 from shoal.methods.searching import search
 from shoal.methods.searching.scores import SCORES, Candidates
-from shoal.methods.searching.search import sampled_k, select
+from shoal.methods.searching.search import _rows_of_sample, drawn, sampled_k, select
 from tests.methods.test_safepub import SEXES, people
 from tests.methods.test_searching_scores import (
     CHAIN,
@@ -162,3 +168,25 @@ def test_a_search_looks_at_a_part_that_shrinks_as_the_table_grows(
 def test_a_small_table_is_searched_as_it_would_be_released() -> None:
     assert sampled_k(58, Fraction(3, 5), 5_000) == 58
     assert sampled_k(58, Fraction(3, 5), 10**9) == search.LEAST
+
+
+@pytest.mark.parametrize(
+    "method", [SafePub(1, "1e-6"), NoisyCounts(1, "1e-6")], ids=["safepub", "noisy-counts"]
+)
+def test_a_sample_that_does_not_fit_is_refused_and_nothing_is_spent(
+    method: Method, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hospital = demo.table()
+    ledger = shoal.Ledger.create(tmp_path / "own.ledger", epsilon=2, delta="1e-5")
+    monkeypatch.setattr(free_memory, "available", lambda: 100_000)
+    with pytest.raises(TooLargeError, match=r"choosing levels on a sample.*give `levels`"):
+        ledger.release(method, hospital)
+    assert not ledger.account().reserved
+
+
+def test_the_rows_of_a_sample_are_foreseen() -> None:
+    given = demo.table().count(["age", "sex", "ward"], {})
+    sample = drawn(given, Fraction(1, 10), Seeded(1))
+    rows = np.count_nonzero(sample.count)
+    assert _rows_of_sample(given, 0.1) == pytest.approx(rows, rel=0.1)
+    assert _rows_of_sample(given, 1.0) == given.distinct

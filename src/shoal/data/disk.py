@@ -48,6 +48,7 @@ __all__ = [
     "together",
     "unguarded",
     "unreadable",
+    "unwritable",
 ]
 
 GUESSES = ("cp1252", "latin-1")
@@ -75,6 +76,9 @@ _RENAME_EXCHANGE = 2
 _HERE = -100
 # What a system without such an exchange answers.
 _CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM}
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NUMBER = re.compile(r"\(os error ([0-9]+)\)")
 
 Place = str | os.PathLike[str]
 
@@ -157,6 +161,17 @@ def unreadable(what: str, error: Exception) -> FileError:
     """
     reason = getattr(error, "strerror", None) or "not a path"
     return FileError(f"cannot read {what}: {reason}")
+
+
+def unwritable(what: str, error: OSError, otherwise: str = "") -> FileError:
+    """The error for what cannot be written; `otherwise` is the fix unless the disk is full."""
+    number = error.errno
+    # Polars says no more than a text.
+    if number is None and (said := _NUMBER.search(str(error))):
+        number = int(said[1])
+    reason = os.strerror(number) if number else "the system refuses it"
+    fix = "make room, or use another disk" if number in _FULL else otherwise
+    return FileError(f"cannot write {what}: {reason}", fix)
 
 
 # What may be written to
@@ -330,7 +345,7 @@ def together(*paths: Place) -> Iterator[list[IO[bytes]]]:
             left.unlink(missing_ok=True)
         if isinstance(error, OSError):
             names = " and ".join(os.fspath(path) for path in paths)
-            raise FileError(f"cannot write {names}: {error.strerror or error}") from None
+            raise unwritable(names, error) from None
         raise
 
 

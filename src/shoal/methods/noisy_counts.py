@@ -348,13 +348,14 @@ class NoisyCounts:
         if plan.choosing is None:
             return nodes.levels(nodes.low)
         search = LevelSearch(nodes, score_of(self.score), plan.choosing)
+        half = plan.noise.half or 1
+        search.require_memory(counts, half, Fraction(1))
         about = search.records(counts, job.chance)
 
         def searching(done: int, total: int) -> None:
             # The second of three parts.
             job.progress(total + done, 3 * total, "choosing levels")
 
-        half = plan.noise.half or 1
         return nodes.levels(search.node(counts, half, Fraction(1), about, job.chance, searching))
 
     def _derived(self, plan: "CountPlan") -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from shoal.arguments import typed
 from shoal.data import free_memory
-from shoal.data.disk import placing, reading, refuse_inputs_in
+from shoal.data.disk import placing, reading, refuse_inputs_in, unwritable
 from shoal.data.formats import is_csv
 from shoal.data.frames import RowsWithCounts
 from shoal.errors import FileError, ParameterError, ShoalError
@@ -185,10 +185,8 @@ class Release:
                     paper.flush()
                     os.fsync(paper.fileno())
         except OSError as error:
-            raise FileError(
-                f"cannot write {folder}: {error.strerror}",
-                "give a new folder, in one you may write to",
-            ) from None
+            fix = "give a new folder, in one you may write to"
+            raise unwritable(str(folder), error, fix) from None
         _LOG.info("wrote release %s into %s", self.certificate.number, folder)
         return folder / str(written[0]["name"])
 

@@ -116,9 +116,7 @@ def _session(master: str | None) -> Any:
     """The session that is there, or a new one, by `master` or else by Spark's own settings."""
     _require_without_secrets(master)
     try:
-        with warnings.catch_warnings():
-            # About pandas, which is not used.
-            warnings.simplefilter("ignore", FutureWarning)
+        with _pandas_unmentioned():
             from pyspark.errors import PySparkRuntimeError
             from pyspark.sql import SparkSession
     except ImportError:
@@ -137,12 +135,21 @@ def _session(master: str | None) -> Any:
     if master is not None:
         builder = builder.remote(master) if master.startswith(CONNECT) else builder.master(master)
     try:
-        return builder.getOrCreate()
+        with _pandas_unmentioned():
+            return builder.getOrCreate()
     except Exception as error:
         raise SourceError(
             f"Spark could not be started ({type(error).__name__})",
             "see whether Java 17 is installed, and whether `master` is right and can be reached",
         ) from None
+
+
+@contextmanager
+def _pandas_unmentioned() -> Iterator[None]:
+    """Without Spark's warnings about the version of pandas, which is not used."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
 
 
 def _require_without_secrets(master: str | None) -> None:

@@ -398,6 +398,7 @@ class SafePub:
         progress(1, 3, "searching the lattice")
         steps = (self.steps or STEPS) if self.search == "walk" else None
         search = LevelSearch(plan.candidates, score_of(self.score), plan.searching, steps)
+        search.require_memory(counts, plan.parameters.k, plan.parameters.beta)
         about = search.records(counts, chance)
         parameters = self._chosen(plan.parameters, about)
 

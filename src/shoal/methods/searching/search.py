@@ -13,6 +13,7 @@ import numpy as np
 
 from shoal.chance import Chance
 from shoal.counts import Counts
+from shoal.data import free_memory
 from shoal.exact.epsilon import Epsilon
 from shoal.lattice import Node
 from shoal.methods.searching.scores import Candidates, Score
@@ -52,6 +53,12 @@ LARGEST = 1_000_000
 PART = 5_000
 """Nodes of a larger lattice that are searched, drawn at random."""
 
+SAMPLED_ROW = 160
+"""Bytes that a search takes for each distinct row of its sample (docs/reference/benchmarks.md)."""
+
+BLOCK = 1 << 20
+"""Rows that are looked at together."""
+
 STEPS = 300
 """Steps of the walk, as in the paper."""
 
@@ -67,6 +74,22 @@ class LevelSearch:
     score: Score
     epsilon: Epsilon
     steps: int | None = None
+
+    def require_memory(self, counts: Counts, k: int, beta: Fraction) -> None:
+        """TooLargeError if the sample of a search for these would not fit into memory.
+
+        Nothing is drawn for that.
+        """
+        share = beta * sampled_k(k, beta, counts.total) / k
+        # At least as many rows as the sample will have, and then about as many.
+        rows = min(counts.distinct, int(share * counts.total))
+        if rows * SAMPLED_ROW > free_memory.available():
+            rows = _rows_of_sample(counts, float(share))
+        free_memory.require(
+            rows * SAMPLED_ROW,
+            f"choosing levels on a sample of about {rows:,} distinct rows",
+            "give `levels`, or use a larger machine",
+        )
 
     def records(self, counts: Counts, chance: Chance) -> int:
         """About how many records there are, for a small part of ε."""
@@ -105,6 +128,15 @@ def drawn(counts: Counts, share: Fraction, chance: Chance) -> Counts:
     left = sample.count > 0
     # A copy of most rows would take memory, and hardly save time.
     return sample.where(left) if 2 * np.count_nonzero(left) < len(left) else sample
+
+
+def _rows_of_sample(counts: Counts, share: float) -> int:
+    """How many rows a sample may be expected to have."""
+    if share >= 1:
+        return counts.distinct
+    starts = range(0, len(counts.count), BLOCK)
+    parts = (counts.count[start : start + BLOCK] for start in starts)
+    return round(sum(float(-np.expm1(part * np.log1p(-share)).sum()) for part in parts))
 
 
 def sampled_k(k: int, beta: Fraction, about: int) -> int:
