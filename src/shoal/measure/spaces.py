@@ -154,7 +154,8 @@ class SolutionSpace(Pictured):
 
 
 def _span(low: Fraction, side: Fraction) -> str:
-    return f"{float(low * 100):.3g}–{float((low + side) * 100):.3g} %"
+    # Columns are narrow: the sign stays with its figure.
+    return f"{float(low * 100):.3g}–{float((low + side) * 100):.3g}\N{NO-BREAK SPACE}%"
 
 
 def _suppressing(ends: tuple[Fraction, Fraction]) -> str:
