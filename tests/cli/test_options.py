@@ -23,6 +23,11 @@ def test_a_column_that_is_almost_there_is_suggested(folder: Path) -> None:
     assert "did you mean" not in refused("assess", "people.csv", "-q", "nothing like it")
 
 
+def test_an_argument_too_many_is_named() -> None:
+    assert refused("demo", "demo").startswith("error: too many arguments: demo;")
+    assert refused("demo", "one", "two").startswith("error: too many arguments: one two;")
+
+
 def test_what_may_be_a_value_is_never_suggested(folder: Path) -> None:
     (folder / "headless.csv").write_text(f"31,{SECRET}\n32,Paris\n")
     refused("assess", "headless.csv", "-q", SECRET.lower())

@@ -38,7 +38,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory, released: dict[str, Path]) -
     texts = {
         "public": public(released["noisy counts, tree"]),
         "owner": owner(Reported.read(folder / "made", recipe, queries=5)),
-        "form": html(filled(framework("ema-0070"), Published.read(released["optimal"]))),
+        "form": html(filled(framework("hipaa"), Published.read(released["optimal"]))),
     }
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")

@@ -132,8 +132,8 @@ def _in_words(promise: "Mapping[str, Any]") -> str:
     odds = f"{float(Epsilon.of(promise['epsilon']).exponential()[1]):.3g}"
     return (
         "Whatever somebody knows, anything they conclude from the release is at most "
-        f"{odds} times as likely with any one stay in the table as without it, and at least "
-        f"1/{odds} times. The chance of a release that breaks this is at most {promise['delta']}."
+        f"{odds} times as likely with any one stay in the table as without it, and the other "
+        f"way round, plus a probability of {promise['delta']}."
     )
 
 

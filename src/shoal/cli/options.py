@@ -422,7 +422,8 @@ def _usage(name: str, error: Any, given: list[str]) -> str | None:
         meant = f" (did you mean {alike[0]}?)" if alike else ""
         return f"{given[0]!r}: there is no such command{meant}"
     if name == "UsageError" and message.startswith("Got unexpected extra argument"):
-        return f"there is an argument too many{message.partition('argument')[2].lstrip('s')}"
+        extra = re.search(r"\(([^()]+)\)\W*$", message)
+        return f"too many arguments: {extra[1]}" if extra else "too many arguments"
     return None
 
 
