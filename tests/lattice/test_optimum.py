@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.data import free_memory
 from shoal.data.hierarchy import Hierarchy
 from shoal.errors import InfeasibleError, TooLargeError
 from shoal.lattice import Lattice, optimum
@@ -118,7 +119,7 @@ def test_little_memory_changes_nothing_but_what_is_done_at_a_time(
 
     small_tables(monkeypatch, WEIGHED=7)
     monkeypatch.setattr(optimum, "ThreadPoolExecutor", Pool)
-    monkeypatch.setattr(optimum.free_memory, "available", lambda: 2000)
+    monkeypatch.setattr(free_memory, "available", lambda: 2000)
     found = search(Lattice(counts, hierarchies), [KAnonymity(5)], LOSSES["granularity"], 1)
     assert (found.node, found.suppressed) == (expected.node, expected.suppressed)
     assert found.loss == pytest.approx(expected.loss)
