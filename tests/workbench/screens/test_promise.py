@@ -378,7 +378,8 @@ def test_a_forecast_asks_how_many_values_a_column_without_a_hierarchy_has(
     assert 'name="values:outcome"' in demo_bench.get(f"{AT}/options")
     refused = demo_bench.post(f"{AT}/forecast", records="2000", status=422).text
     assert "say about how many" in refused
-    demo_bench.post(f"{AT}/forecast", records="2000", **{"values:outcome": "3"})
+    given: dict[str, Any] = {"records": "2000", "values:outcome": "3"}
+    demo_bench.post(f"{AT}/forecast", **given)
     [job] = demo_bench.desk.jobs.of(demo_bench.project(KEY), "forecast")
     assert job.wait(120) == "done", job.error
 
