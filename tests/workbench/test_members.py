@@ -67,6 +67,19 @@ def test_who_is_removed_is_out_at_once(team: Team) -> None:
         team.members.remove("Reviewer")
 
 
+@pytest.mark.parametrize("asked_meanwhile", [True, False])
+def test_a_new_key_does_not_revive_sessions_of_the_old_one(
+    team: Team, asked_meanwhile: bool
+) -> None:
+    thief = team.client("owner")
+    team.members.remove("Owner")
+    if asked_meanwhile:
+        assert thief.get("/").headers["location"] == "/enter"
+    team.keys["owner"] = team.members.add("Owner", "owner")
+    assert thief.get("/").headers["location"] == "/enter"
+    assert team.client("owner").get("/").status_code == 200
+
+
 def test_leaving_ends_the_session(team: Team) -> None:
     owner = team.client("owner")
     session = owner.cookies["shoal-7"]
