@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from shoal.workbench.access import Access, _with_ours
+from shoal.workbench.access import Access, TeamAccess, _with_ours
 from shoal.workbench.app import application
+from shoal.workbench.members import Members
 from tests.workbench.benches import HOST, ORIGIN, Bench
 
 PLACES = ("/", "/p/hospital~hospital/data", "/p/hospital~hospital/risk")
@@ -73,3 +74,31 @@ def test_what_a_browser_is_started_with_lets_somebody_in_once(tmp_path: Path) ->
     neighbour = TestClient(app, base_url=ORIGIN, follow_redirects=False)
     assert neighbour.get(f"/?token={once}").status_code == 401
     assert neighbour.get(f"/?token={access.token}").status_code == 303
+
+
+def test_what_does_not_say_where_it_comes_from_changes_nothing(tmp_path: Path) -> None:
+    access = Access((HOST,))
+    app = application(tmp_path, access, lambda event: None)
+    client = TestClient(app, base_url=ORIGIN, cookies={access.cookie: access.session})
+    assert client.get("/new").status_code == 200
+    refused = client.post("/leave")
+    assert (refused.status_code, refused.text) == (
+        403,
+        "Only pages of the workbench may change anything.",
+    )
+
+
+def test_another_user_of_the_machine_does_not_come_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shoal.workbench.access.is_another_user", lambda client, server: True)
+    access = Access((HOST,))
+    app = application(tmp_path, access, lambda event: None)
+    client = TestClient(app, base_url=ORIGIN, cookies={access.cookie: access.session})
+    refused = client.get("/new")
+    assert (refused.status_code, refused.text) == (403, "This workbench belongs to another user.")
+    # The members of a team come from anywhere.
+    team = TeamAccess((HOST,), members=Members(tmp_path))
+    app = application(tmp_path, team, lambda event: None)
+    client = TestClient(app, base_url=ORIGIN)
+    assert client.get("/enter").status_code == 200

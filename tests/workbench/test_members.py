@@ -11,6 +11,7 @@ from shoal.workbench.access import TeamAccess
 from shoal.workbench.app import application
 from shoal.workbench.members import ROLES, Member, Members, may
 from shoal.workbench.projects import Home
+from shoal.workbench.work.report import place_of
 from tests.workbench.benches import HOST, ORIGIN, hospital
 
 PROJECT = "/p/hospital~hospital"
@@ -67,6 +68,26 @@ def test_who_is_removed_is_out_at_once(team: Team) -> None:
         team.members.remove("Reviewer")
 
 
+@pytest.mark.parametrize("asked_meanwhile", [True, False])
+def test_a_new_key_does_not_revive_sessions_of_the_old_one(
+    team: Team, asked_meanwhile: bool
+) -> None:
+    thief = team.client("owner")
+    team.members.remove("Owner")
+    if asked_meanwhile:
+        assert thief.get("/").headers["location"] == "/enter"
+    team.keys["owner"] = team.members.add("Owner", "owner")
+    assert thief.get("/").headers["location"] == "/enter"
+    assert team.client("owner").get("/").status_code == 200
+
+
+def test_a_session_ends_by_itself(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = team.client("owner")
+    assert owner.get("/").status_code == 200
+    monkeypatch.setattr("shoal.workbench.access._SESSION", -1.0)
+    assert owner.get("/").headers["location"] == "/enter"
+
+
 def test_leaving_ends_the_session(team: Team) -> None:
     owner = team.client("owner")
     session = owner.cookies["shoal-7"]
@@ -91,6 +112,20 @@ def test_reviewers_look_and_change_nothing(team: Team) -> None:
     assert reviewer.get(f"{PROJECT}/data/rows").status_code == 403
 
 
+def test_reviewers_read_public_reports_only(team: Team) -> None:
+    folder = place_of(Home(team.home).project("hospital~hospital"))
+    folder.mkdir()
+    for audience in ("public", "owner"):
+        (folder / f"first-{audience}.html").write_text(f"for {audience}")
+    address = f"{PROJECT}/release/report/first"
+    reviewer, owner = team.client("reviewer"), team.client("owner")
+    assert reviewer.get(f"{address}-public.html").text == "for public"
+    refused = reviewer.get(f"{address}-owner.html")
+    assert refused.status_code == 422
+    assert "for owner" not in refused.text
+    assert owner.get(f"{address}-owner.html").text == "for owner"
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
 def test_roles_that_are_unknown_may_do_nothing(method: str) -> None:
     stranger = Member("x", "guest")
@@ -103,10 +138,12 @@ def test_nobody_approves_their_own_release(team: Team) -> None:
         approvals.require(project)
     owner, reviewer = team.client("owner"), team.client("reviewer")
     owner.post(f"{PROJECT}/approval/ask")
-    assert owner.post(f"{PROJECT}/approval/approve").status_code == 422
+    digest = approvals.digest_of(project)
+    refused = owner.post(f"{PROJECT}/approval/approve", data={"digest": digest})
+    assert refused.status_code == 422
+    assert "nobody approves their own release" in refused.text.lower()
     with pytest.raises(ParameterError, match="not approved"):
         approvals.require(project)
-    digest = approvals.digest_of(project)
     answer = reviewer.post(f"{PROJECT}/approval/approve", data={"digest": digest})
     assert answer.status_code == 303
     assert approvals.require(project).digest == approvals.digest_of(project)

@@ -2,8 +2,8 @@
 
 A page elsewhere can neither read nor start anything: requests need a cookie that only the printed
 address or a key gives, must name this host, and must not come from another origin. Nor may another
-user of this machine come in. Uses `callers`, `members` and the service's log; `app` puts it around
-every request.
+user of this machine come in. Uses `callers`, `members`, the keys of `log` and the service's log;
+`app` puts it around every request.
 """
 
 import secrets
@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse
 
+from shoal.log.keys import digest
 from shoal.service.asgi import Application, Message, Receive, Send
 from shoal.service.log import Log, place_of
 from shoal.workbench.callers import is_another_user
@@ -106,7 +107,7 @@ class Access:
 class TeamAccess(Access):
     """The way in for a team: everyone with their key.
 
-    sessions: who came in by each, and when
+    sessions: by which key somebody came in with each, as its digest, and when
     """
 
     members: Members = field(kw_only=True)
@@ -123,20 +124,24 @@ class TeamAccess(Access):
 
     def admit(self, key: str) -> str | None:
         """A new session for whoever has the key; None if nobody does."""
-        member = self.members.find(key)
-        if member is None:
+        known = digest(key)
+        if self.members.find(known) is None:
             return None
         session = secrets.token_urlsafe(32)
-        self.sessions[session] = member.name, time.monotonic()
+        self.sessions[session] = known, time.monotonic()
         return session
 
     def account(self, session: str) -> Member | None:
-        """Whose session it is, with their role as it is now; a removed member has none."""
-        name, since = self.sessions.get(session, ("", 0.0))
-        if not name or time.monotonic() - since > _SESSION:
-            self.sessions.pop(session, None)
+        """Whose session it is, with their role as it is now.
+
+        It ends with the key, even if somebody of the same name gets another one.
+        """
+        known, since = self.sessions.get(session, ("", 0.0))
+        member = self.members.find(known)
+        if member is None or time.monotonic() - since > _SESSION:
+            self.leave(session)
             return None
-        return self.members.named(name)
+        return member
 
     def leave(self, session: str) -> None:
         """End a session."""

@@ -111,17 +111,13 @@ class Members:
             raise ParameterError(f"nobody called {name!r} has a key")
         self._keep(left)
 
-    def find(self, key: str) -> Member | None:
-        """Whose key it is; all are compared, each in constant time."""
-        wanted, match = digest(key), None
+    def find(self, known: str) -> Member | None:
+        """Whose key has this digest; all are compared, each in constant time."""
+        match = None
         for kept in self._kept():
-            if compare_digest(kept.digest, wanted):
+            if compare_digest(kept.digest, known):
                 match = Member(kept.name, kept.role)
         return match
-
-    def named(self, name: str) -> Member | None:
-        """The member of some name, as their role is now."""
-        return next((member for member in self.all() if member.name == name), None)
 
     def _kept(self) -> list[_StoredMember]:
         try:
