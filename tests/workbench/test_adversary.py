@@ -1,5 +1,6 @@
 """What an adversary tries at a workbench: other roles, races, odd requests, and broken files."""
 
+import fcntl
 import json
 import os
 import re
@@ -253,6 +254,25 @@ def test_an_approval_that_is_given_twice_at_once_counts_once(
 
     with ThreadPoolExecutor() as pool:
         assert sorted(pool.map(approve, ("Ann", "Bea"))) == ["approved", "refused"]
+
+
+def test_two_releases_at_once_do_not_take_the_same_place(demo_bench: Bench) -> None:
+    """The second would replace the first, after both were paid for."""
+    project = demo_bench.project(KEY)
+
+    class Slow(Jobs):
+        def _begin(self, folder: Path) -> None:
+            self.lock = open(folder / "lock", "xb")
+            fcntl.flock(self.lock, fcntl.LOCK_EX)
+
+    demo_bench.desk.jobs = jobs = Slow()
+    demo_bench.post(f"/p/{KEY}/release/start", name="mine")
+    with jobs.lock:
+        demo_bench.post(f"/p/{KEY}/release/start", name="mine", status=422)
+        assert len(jobs.of(project, "release")) == 1
+    # What never came about keeps no name.
+    demo_bench.post(f"/p/{KEY}/release/start", name="mine")
+    jobs.lock.close()
 
 
 # Looking
