@@ -275,6 +275,22 @@ def test_two_releases_at_once_do_not_take_the_same_place(demo_bench: Bench) -> N
     jobs.lock.close()
 
 
+# Asking
+
+
+def test_what_is_wrong_with_the_secret_column_is_not_for_analysts(team: Team) -> None:
+    project = Home(team.home).project(KEY)
+    folder = project.hidden / "jobs" / "20260101-000000-000000-audit"
+    folder.mkdir(parents=True)
+    (folder / "task.json").write_text(json.dumps({"kind": "audit", "arguments": {}}))
+    error = {"what": "column 'pay': 3 values of 1,000 are missing", "fix": "", "where": ""}
+    (folder / "state.json").write_text(json.dumps({"state": "failed", "error": error}))
+    assert "3 values of" in team.client("owner").get(f"{PROJECT}/ask").text
+    analyst = team.client("analyst").get(f"{PROJECT}/ask")
+    assert analyst.status_code == 200
+    assert "3 values" not in analyst.text
+
+
 # Looking
 
 
