@@ -154,9 +154,8 @@ def a_document(path: Path, columns: int, rows: int, text: str) -> Path:
         "</table:table></office:spreadsheet></office:body></office:document-content>"
     )
     with zipfile.ZipFile(path, "w", 8) as parts:
-        parts.writestr(
-            zipfile.ZipInfo("mimetype"), "application/vnd.oasis.opendocument.spreadsheet"
-        )
+        kind = "application/vnd.oasis.opendocument.spreadsheet"
+        parts.writestr(zipfile.ZipInfo("mimetype"), kind)
         parts.writestr("META-INF/manifest.xml", "<manifest/>")
         parts.writestr("content.xml", content)
     return path
