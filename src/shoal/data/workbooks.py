@@ -199,7 +199,8 @@ class _SharedTexts:
     @property
     def total(self) -> int:
         """What all cells with texts take."""
-        sizes = np.diff(np.array([*self.places, self.size], dtype=np.int64))
+        ends = np.array([*self.places, self.size], dtype=np.int64)
+        sizes = ends[1:] - ends[:-1]
         known = min(len(sizes), len(self.often))
         return int(sizes[:known] @ self.often[:known])
 
