@@ -133,6 +133,52 @@ def test_a_stray_cell_in_the_last_corner_is_refused(tmp_path: Path) -> None:
         shoal.read(path, engine="memory")
 
 
+def a_document(path: Path, columns: int, rows: int, text: str) -> Path:
+    """An OpenDocument with one row of cells that is there several times."""
+    head = "".join(
+        f'<table:table-cell office:value-type="string"><text:p>c{at}</text:p></table:table-cell>'
+        for at in range(columns)
+    )
+    cells = (
+        f'<table:table-cell table:number-columns-repeated="{columns}" '
+        f'office:value-type="string"><text:p>{text}</text:p></table:table-cell>'
+    )
+    names = "".join(
+        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "table", "text")
+    )
+    content = (
+        f"<office:document-content{names}><office:body><office:spreadsheet>"
+        f'<table:table table:name="a"><table:table-row>{head}</table:table-row>'
+        f'<table:table-row table:number-rows-repeated="{rows}">{cells}</table:table-row>'
+        "</table:table></office:spreadsheet></office:body></office:document-content>"
+    )
+    with zipfile.ZipFile(path, "w", 8) as parts:
+        kind = "application/vnd.oasis.opendocument.spreadsheet"
+        parts.writestr(zipfile.ZipInfo("mimetype"), kind)
+        parts.writestr("META-INF/manifest.xml", "<manifest/>")
+        parts.writestr("content.xml", content)
+    return path
+
+
+@pytest.mark.parametrize("form", ["xlsx", "ods"])
+def test_a_long_text_in_many_cells_counts_in_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    text = "x" * 30_000
+    path = tmp_path / f"t.{form}"
+    if form == "xlsx":
+        path.write_bytes(write_workbook(pl.DataFrame({"a": [text] * 2000})))
+    else:
+        a_document(path, 10, 200, text)
+    assert path.stat().st_size < 100_000
+    monkeypatch.setattr("shoal.data.free_memory.available", lambda: 50_000_000)
+    with pytest.raises(TooLargeError, match="memory"):
+        shoal.read(path, engine="memory")
+    monkeypatch.undo()
+    assert shoal.read(path, engine="memory").rows in (200, 2000)
+
+
 def test_sizes_that_are_not_true_are_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,3 +92,27 @@ def test_a_column_that_is_not_refined_has_its_level_beside_the_order_of_the_othe
     place = lines.index("Levels")
     order = "by region, refined in this order: age 0"
     assert lines[place + 1 : place + 3] == ["  sex 1", f"  {order}"]
+
+
+@pytest.mark.parametrize("number", ["9" * 400 + "/7", "9" * 5000 + "/7", "1/" + "9" * 5000])
+def test_numbers_that_anybody_made_up_are_shown_as_they_are_written(number: str) -> None:
+    certificate = replace(paper(), derived={"bound": number})
+    assert f"bound = {number}" in " ".join(str(certificate).split())
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        {},
+        {"name": 1, "sha256": "0"},
+        {"name": "a.csv", "sha256": 1},
+        {"name": "a.csv", "sha256": "0", "further": []},
+        {"name": "a.csv", "sha256": "0", "further": {"b": {"name": 1}}},
+    ],
+    ids=str,
+)
+def test_a_file_has_a_name_and_digests(file: object) -> None:
+    content = {key: part for key, part in json.loads(paper().to_json()).items() if key != "seal"}
+    content["file"] = file
+    with pytest.raises(FileError):
+        Certificate.from_json(canonical({**content, "seal": seal_of(content)}))

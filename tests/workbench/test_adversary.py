@@ -1,12 +1,15 @@
 """What an adversary tries at a workbench: other roles, races, odd requests, and broken files."""
 
+import fcntl
 import json
 import os
 import re
 import shutil
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,7 +26,7 @@ from shoal.workbench.members import Member, may
 from shoal.workbench.projects import Home, Project
 from shoal.workbench.work import release
 from tests.workbench.benches import Bench
-from tests.workbench.test_members import PROJECT, Team
+from tests.workbench.test_members import PROJECT, Team, asked
 
 KEY = "hospital~hospital"
 REVIEWER, ANALYST = Member("Ann", "reviewer"), Member("Ben", "analyst")
@@ -123,8 +126,8 @@ def approved(team: Team) -> Project:
     project = Home(team.home).project(KEY)
     team.client("owner").post(f"{PROJECT}/approval/ask")
     page = team.client("reviewer").get(f"{PROJECT}/approval").text
-    [digest] = re.findall(r'name="digest" value="(\w+)"', page)
-    said = team.client("reviewer").post(f"{PROJECT}/approval/approve", data={"digest": digest})
+    [question] = re.findall(r'name="question" value="(\w+)"', page)
+    said = team.client("reviewer").post(f"{PROJECT}/approval/approve", data={"question": question})
     assert said.status_code == 303
     return project
 
@@ -156,10 +159,10 @@ def test_a_reviewer_approves_only_what_they_have_seen(team: Team) -> None:
     project = Home(team.home).project(KEY)
     owner, reviewer = team.client("owner"), team.client("reviewer")
     owner.post(f"{PROJECT}/approval/ask")
-    seen = approvals.digest_of(project)
+    seen = asked(project)
     project.recipe.write_text(project.recipe.read_text() + "\n# worse\n")
     owner.post(f"{PROJECT}/approval/ask")
-    for fields in ({"digest": seen}, {}):
+    for fields in (seen, {"question": approvals.digest_of(project)}, {}):
         answer = reviewer.post(f"{PROJECT}/approval/approve", data=fields)
         assert answer.status_code == 422
     with pytest.raises(ParameterError, match="not approved"):
@@ -212,10 +215,80 @@ def test_an_override_counts_only_if_the_reviewer_has_seen_it(
     owner.post(f"{PROJECT}/release/start", data={"name": "a", "override": "nobody looks"})
     owner.post(f"{PROJECT}/approval/ask", data={"override": "they agreed"})
     assert "they agreed" in reviewer.get(f"{PROJECT}/approval").text
-    digest = {"digest": approvals.digest_of(project)}
-    reviewer.post(f"{PROJECT}/approval/approve", data=digest)
+    reviewer.post(f"{PROJECT}/approval/approve", data=asked(project))
     owner.post(f"{PROJECT}/release/start", data={"name": "b"})
     assert [one.get("override") for one in started] == [None, "they agreed"]
+
+
+def test_an_override_that_is_asked_for_later_needs_another_look(team: Team) -> None:
+    project = Home(team.home).project(KEY)
+    owner, reviewer = team.client("owner"), team.client("reviewer")
+    owner.post(f"{PROJECT}/approval/ask")
+    seen = asked(project)  # the recipe stays as it is
+    owner.post(f"{PROJECT}/approval/ask", data={"override": "nobody looks"})
+    assert reviewer.post(f"{PROJECT}/approval/approve", data=seen).status_code == 422
+    with pytest.raises(ParameterError, match="not approved"):
+        approvals.require(project)
+
+
+def test_an_approval_that_is_given_twice_at_once_counts_once(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = Home(team.home).project(KEY)
+    question = approvals.ask(project, Member("Owner", "owner")).question
+    find, found = approvals.approval_of, threading.Barrier(2)
+
+    def at_once(project: Project) -> approvals.Approval | None:
+        read = find(project)
+        with suppress(threading.BrokenBarrierError):
+            found.wait(0.3)  # both have read, unless one waits for the other
+        return read
+
+    monkeypatch.setattr(approvals, "approval_of", at_once)
+
+    def approve(name: str) -> str:
+        try:
+            return approvals.decide(project, Member(name, "reviewer"), question).state
+        except ParameterError:
+            return "refused"
+
+    with ThreadPoolExecutor() as pool:
+        assert sorted(pool.map(approve, ("Ann", "Bea"))) == ["approved", "refused"]
+
+
+def test_two_releases_at_once_do_not_take_the_same_place(demo_bench: Bench) -> None:
+    """The second would replace the first, after both were paid for."""
+    project = demo_bench.project(KEY)
+
+    class Slow(Jobs):
+        def _begin(self, folder: Path) -> None:
+            self.lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR)
+            fcntl.flock(self.lock, fcntl.LOCK_EX)
+
+    demo_bench.desk.jobs = jobs = Slow()
+    demo_bench.post(f"/p/{KEY}/release/start", name="mine")
+    demo_bench.post(f"/p/{KEY}/release/start", name="mine", status=422)
+    assert len(jobs.of(project, "release")) == 1
+    os.close(jobs.lock)
+    # What never came about keeps no name.
+    demo_bench.post(f"/p/{KEY}/release/start", name="mine")
+    os.close(jobs.lock)
+
+
+# Asking
+
+
+def test_what_is_wrong_with_the_secret_column_is_not_for_analysts(team: Team) -> None:
+    project = Home(team.home).project(KEY)
+    folder = project.hidden / "jobs" / "20260101-000000-000000-audit"
+    folder.mkdir(parents=True)
+    (folder / "task.json").write_text(json.dumps({"kind": "audit", "arguments": {}}))
+    error = {"what": "column 'pay': 3 values of 1,000 are missing", "fix": "", "where": ""}
+    (folder / "state.json").write_text(json.dumps({"state": "failed", "error": error}))
+    assert "3 values of" in team.client("owner").get(f"{PROJECT}/ask").text
+    analyst = team.client("analyst").get(f"{PROJECT}/ask")
+    assert analyst.status_code == 200
+    assert "3 values" not in analyst.text
 
 
 # Looking

@@ -11,11 +11,14 @@ import re
 import sys
 import zipfile
 import zlib
+from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from xml.parsers import expat
 
+import numpy as np
 import polars as pl
 
 from shoal.data.csv_files import require_to_read, wanted_names
@@ -36,6 +39,12 @@ _CELL = 96
 # What is unpacked at a time, and the longest that says where a cell is.
 _BLOCK, _LONGEST = 1 << 20, 64
 _WHERE = re.compile(rb"\sr\s*=\s*[\"']([A-Za-z]*)([0-9]+)")
+# Where a text begins that is kept once, and which of them a cell has.
+_SHARED, _CONTENT = "xl/sharedstrings.xml", "content.xml"
+_TEXT = re.compile(rb"<si[\s>/]")
+_REFERENCE = re.compile(rb"\st\s*=\s*[\"']s[\"'][^<>]*>\s*<v[^<>]*>\s*([0-9]{1,7})\s*<")
+# The cells of an OpenDocument, and digits of how often one may be there.
+_CELLS, _DIGITS = ("table:table-cell", "table:covered-table-cell"), 10
 _MIXED = re.compile(r"could not determine dtype for column (.*)")
 _FIRST_YEAR = 1900
 # Before it, Excel has a day that never was.
@@ -100,15 +109,22 @@ def _require_memory(source: Path | bytes, path: Path, form: str) -> None:
     try:
         with zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source) as book:
             size = 0
+            texts, repeats = _SharedTexts(), _Repeats()
             for part in book.infolist():
                 span = _Span()
                 for block in _blocks(book, part):
                     size += len(block)
                     require_to_read(path, _MEMORY * size)
-                    if form == "xlsx" and part.filename.startswith("xl/worksheets/"):
+                    if form == "xlsx" and part.filename.lower() == _SHARED:
+                        texts.keep(block)
+                    elif form == "xlsx":
                         span.take(block)
+                        texts.refer(block)
+                    elif form == "ods" and part.filename == _CONTENT:
+                        repeats.take(block)
                 require_to_read(path, _MEMORY * size + _CELL * span.cells)
-    except damaged:
+            require_to_read(path, _MEMORY * (size + texts.total + repeats.total))
+    except (*damaged, expat.ExpatError):
         raise FileError(f"{path} is a damaged {called(form)} file", "save it again") from None
 
 
@@ -148,6 +164,81 @@ class _Span:
             return 0
         columns = max(self.columns) - min(self.columns) + 1 if self.columns else 1
         return (max(self.rows) - min(self.rows) + 1) * columns
+
+
+class _SharedTexts:
+    """Texts that a workbook of Excel keeps once, and how often cells refer to each.
+
+    Every such cell gets its text, so that a long one in many cells would take everything there is.
+    """
+
+    def __init__(self) -> None:
+        self.places = array("q")
+        self.size = 0
+        self.often = np.zeros(0, dtype=np.int64)
+        self.rest = self.rest_of_texts = b""
+
+    def keep(self, block: bytes) -> None:
+        """Take the next part of the texts."""
+        content = self.rest_of_texts + block
+        before = self.size - len(self.rest_of_texts)
+        self.places.extend(before + found.start() for found in _TEXT.finditer(content))
+        self.size += len(block)
+        self.rest_of_texts = content[-3:]
+
+    def refer(self, block: bytes) -> None:
+        """Take the next part of a sheet."""
+        found = _REFERENCE.findall(self.rest + block)
+        self.rest = block[-_LONGEST:]
+        if found:
+            counted = np.bincount(np.array(found, dtype=bytes).astype(np.int64))
+            longer, shorter = sorted((counted, self.often), key=len, reverse=True)
+            longer[: len(shorter)] += shorter
+            self.often = longer
+
+    @property
+    def total(self) -> int:
+        """What all cells with texts take."""
+        ends = np.array([*self.places, self.size], dtype=np.int64)
+        sizes = ends[1:] - ends[:-1]
+        known = min(len(sizes), len(self.often))
+        return int(sizes[:known] @ self.often[:known])
+
+
+class _Repeats:
+    """What the cells of an OpenDocument take, which has equal ones beside each other once."""
+
+    def __init__(self) -> None:
+        self.total = self.cell = self.row = 0
+        self.columns = self.rows = 1
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._text
+
+    def take(self, block: bytes) -> None:
+        """Take the next part of the sheets."""
+        self.parser.Parse(block)
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag == "table:table-row":
+            self.row, self.rows = 0, _times(attributes.get("table:number-rows-repeated"))
+        elif tag in _CELLS:
+            self.columns = _times(attributes.get("table:number-columns-repeated"))
+            self.cell = len(attributes.get("office:string-value", ""))
+
+    def _text(self, text: str) -> None:
+        self.cell += len(text)
+
+    def _end(self, tag: str) -> None:
+        if tag in _CELLS:
+            self.row += self.columns * self.cell
+        elif tag == "table:table-row":
+            self.total += self.rows * self.row
+
+
+def _times(given: str | None) -> int:
+    return int(given) if given and given.isdecimal() and len(given) < _DIGITS else 1
 
 
 def _column_number(letters: bytes) -> int:

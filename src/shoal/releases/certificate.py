@@ -240,7 +240,7 @@ def _is_formed(content: Mapping[str, Any]) -> bool:
         and all(isinstance(content[name], dict) for name in mappings)
         and all(isinstance(content[name], bool) for name in ("whole", "private"))
         and isinstance(content["recipe"], str | None)
-        and isinstance(content["file"], dict | None)
+        and (content["file"] is None or _is_written(content["file"]))
         and isinstance(content["promise"].get("promise"), str)
         # True is a whole number to Python, and not to JSON.
         and all(type(level) is int for level in content["levels"].values())
@@ -258,6 +258,15 @@ def _is_column(given: object) -> bool:
     match given:
         case {"name": str(), "role": str(), "type": str(), **others}:
             return isinstance(others.get("table"), str | None)
+    return False
+
+
+def _is_written(given: object) -> bool:
+    """Whether this is the name and digest of a file, or of parts; perhaps with further tables."""
+    match given:
+        case {"name": str(), "sha256": str() | list(), **others}:
+            further = others.get("further", {})
+            return isinstance(further, dict) and all(map(_is_written, further.values()))
     return False
 
 
@@ -340,9 +349,7 @@ def in_words(value: object) -> str:
         case None | list() | tuple() | Mapping() | str() if not value:
             return _NONE
         case str() if re.fullmatch(r"-?[0-9]+/[1-9][0-9]*", value):
-            exact = Fraction(value)
-            text = short(exact)
-            return text if len(text) <= _LONG else f"{float(exact):.6g}, exactly {value}"
+            return _fraction_in_words(value)
         case list() | tuple():
             return ", ".join(map(_item, value))
         case {"is": name, **given}:
@@ -350,6 +357,15 @@ def in_words(value: object) -> str:
         case Mapping():
             return ", ".join(f"{key} {in_words(inner)}" for key, inner in value.items())
     return str(value)
+
+
+def _fraction_in_words(value: str) -> str:
+    try:
+        exact = Fraction(value)
+        text = short(exact)
+        return text if len(text) <= _LONG else f"{float(exact):.6g}, exactly {value}"
+    except (ValueError, OverflowError):  # anybody may have written it
+        return value
 
 
 def _item(value: object) -> str:

@@ -41,6 +41,12 @@ class Approval:
     reason: str = ""
     override: str = ""
 
+    @property
+    def question(self) -> str:
+        """What tells this question from others, also from one by the same recipe."""
+        asked = f"{self.digest} {self.asked_by!r} {self.asked!r} {self.override!r}"
+        return hashlib.sha256(asked.encode()).hexdigest()
+
 
 def digest_of(project: Project) -> str:
     """What the recipe of a project is now, with the files that it names but for the ledger.
@@ -108,24 +114,27 @@ def ask(project: Project, member: Member, override: str = "") -> Approval:
     return wanted
 
 
-def decide(project: Project, member: Member, digest: str | None, reason: str = "") -> Approval:
+def decide(project: Project, member: Member, seen: str | None, reason: str = "") -> Approval:
     """Approve what was asked for, or decline it; ParameterError for who asked for it.
 
-    digest: of what the member has seen and approves; None declines
+    seen: what the member has seen and approves, `Approval.question`; None declines
     """
-    wanted = approval_of(project)
-    if wanted is None or wanted.state != "waiting":
-        raise ParameterError("nobody has asked for approval", "the recipe may have changed since")
-    if wanted.asked_by == member.name:
-        raise ParameterError("nobody approves their own release", "another member has to")
-    if digest not in (None, wanted.digest):
-        raise ParameterError(
-            "what is asked for has changed since this page was opened", "reload it, and look again"
-        )
-    said: Literal["approved", "declined"] = "declined" if digest is None else "approved"
-    words = reason.strip()[:1000]
-    decided = replace(wanted, state=said, decided_by=member.name, reason=words)
-    project.keep(_NOTE, asdict(decided))
+    # Others wait: who has read the question before it was answered must not answer it again.
+    with project.noting(_NOTE) as noted:
+        wanted = approval_of(project)
+        if wanted is None or wanted.state != "waiting":
+            raise ParameterError("nobody has asked for approval", "the recipe may have changed since")
+        if wanted.asked_by == member.name:
+            raise ParameterError("nobody approves their own release", "another member has to")
+        if seen not in (None, wanted.question):
+            raise ParameterError(
+                "what is asked for has changed since this page was opened",
+                "reload it, and look again",
+            )
+        said: Literal["approved", "declined"] = "declined" if seen is None else "approved"
+        words = reason.strip()[:1000]
+        decided = replace(wanted, state=said, decided_by=member.name, reason=words)
+        noted |= asdict(decided)
     return decided
 
 

@@ -12,6 +12,7 @@ import pytest
 import shoal
 from shoal.releases.sealed import canonical, seal_of
 from shoal.releases.verification import unchecked
+from shoal.releases.verification.columns import Composition
 from tests.methods.examples import AGES, FILMS
 from tests.methods.test_columns import every_method, made
 
@@ -98,6 +99,16 @@ def test_a_certificate_that_does_not_follow_is_found(
     tmp_path: Path, name: str, change: Any, said: str
 ) -> None:
     assert any(said in fault for fault in forged(tmp_path, change, name))
+
+
+@pytest.mark.parametrize("schema", [[[f"c{i}"] for i in range(4000)], "c" * 4000, ["c"] * 4000])
+def test_nothing_is_computed_with_a_schema_that_is_made_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, schema: object
+) -> None:
+    computed: list[object] = []
+    monkeypatch.setattr(Composition, "delta", lambda self, each: computed.append(self))
+    assert forged(tmp_path, _set("derived", schema=schema), "wide")
+    assert not computed
 
 
 def _changed(

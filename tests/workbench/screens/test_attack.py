@@ -2,10 +2,14 @@
 
 from fractions import Fraction
 
+import pytest
+
 from shoal.methods.noisy_counts import NoisyCounts
 from shoal.recipe import Recipe
 from shoal.recipe.editing import editing
 from shoal.workbench.projects import Project
+from shoal.workbench.screens import attack
+from shoal.workbench.screens.attack import AttackTarget
 from tests.workbench.benches import Bench
 
 KEY = "hospital~hospital"
@@ -76,3 +80,14 @@ def test_a_release_is_attacked_by_the_recipe_that_it_was_made_by(demo_bench: Ben
     demo_bench.post(ATTACK, release="here", column="diagnosis")
     newest = demo_bench.desk.jobs.of(project, "attack")[0]
     assert newest.state == "done", newest.error
+
+
+@pytest.mark.parametrize(
+    "bound", [("1", "x"), ("x", "0"), ("1", "1e999999999"), ("1e999999999", "0")]
+)
+def test_a_bound_that_somebody_made_up_is_no_picture(
+    demo_bench: Bench, monkeypatch: pytest.MonkeyPatch, bound: tuple[str, str]
+) -> None:
+    made_up = AttackTarget("a", "safepub", "", "", bound=bound)
+    monkeypatch.setattr(attack, "targets", lambda project: [made_up])
+    assert "<svg" not in demo_bench.get(f"{ATTACK}/bound?release=a", part=True)

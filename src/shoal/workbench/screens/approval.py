@@ -36,7 +36,7 @@ def ask(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
 @router.post("/approve")
 def approve(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
     """Approve the release that somebody asked for, as this member has seen it."""
-    approvals.decide(here.project, here.who, str(form.get("digest", "")))
+    approvals.decide(here.project, here.who, str(form.get("question", "")))
     return _after(here)
 
 

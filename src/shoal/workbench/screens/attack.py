@@ -4,7 +4,6 @@ Uses `jobs` and the catalogue of methods, which says what there is to attack; `a
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -132,7 +131,7 @@ def bound(here: Annotated[Opened, Depends()], release: str) -> HTMLResponse:
     if target is not None and target.bound is not None:
         epsilon, delta = target.bound
         try:
-            pictures = explain(epsilon, Fraction(delta)).pictures()
+            pictures = explain(epsilon, delta).pictures()
         except ShoalError:
             pictures = ()
     return here.page("pictures.html", pictures=pictures)

@@ -68,7 +68,7 @@ def release(here: Annotated[Opened, Depends()], sure: str = "", name: str = "") 
         except ShoalError as problem:
             unreadable = problem
     try:
-        name = _free_place(project, name).name
+        name = _free_place(here, name).name
     except ShoalError as problem:
         error, sure = problem, ""
     running = [job for job in here.desk.jobs.of(project, "release") if job.is_unfinished]
@@ -93,16 +93,23 @@ def release(here: Annotated[Opened, Depends()], sure: str = "", name: str = "") 
     )
 
 
-def _free_place(project: Project, name: str) -> Path:
+def _free_place(here: Opened, name: str) -> Path:
     """Where a release of a name is to be written, or of the next free one.
 
-    An error if there is something already.
+    An error if there is something already, or will be: a release takes the place of an earlier one.
     """
+    project = here.project
+    unfinished = [job for job in here.desk.jobs.of(project, "release") if job.is_unfinished]
+    coming = {job.task.get("arguments", {}).get("name") for job in unfinished}
+
+    def is_taken(folder: Path) -> bool:
+        return folder.name in coming or folder.exists()
+
     number = len(project.releases) + 1
-    while not name and project.place_for_release(f"release-{number}").exists():
+    while not name and is_taken(project.place_for_release(f"release-{number}")):
         number += 1
     folder = project.place_for_release(name or f"release-{number}")
-    if folder.exists():
+    if is_taken(folder):
         raise FileError("there is a release of this name", "take another name")
     return folder
 
@@ -158,18 +165,20 @@ def output(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
 @router.post("/start")
 def start(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
     """Begin the release; the ledger has its entry before the first coin."""
-    folder = _free_place(here.project, str(form.get("name", "")))
-    arguments = {"name": folder.name}
-    reason = str(form.get("override", "")).strip()
-    if here.desk.access.is_team:
-        approved = approvals.require(here.project)
-        approvals.use(here.project)
-        arguments["digest"] = approved.digest
-        # A reason that nobody else has seen is none.
-        reason = approved.override
-    if reason:
-        arguments["override"] = reason
-    job = here.desk.jobs.start(here.project, "release", arguments, here.who.name)
+    # One after the other: two at once must not take the same name.
+    with here.project.noting("releasing"):
+        folder = _free_place(here, str(form.get("name", "")))
+        arguments = {"name": folder.name}
+        reason = str(form.get("override", "")).strip()
+        if here.desk.access.is_team:
+            approved = approvals.require(here.project)
+            approvals.use(here.project)
+            arguments["digest"] = approved.digest
+            # A reason that nobody else has seen is none.
+            reason = approved.override
+        if reason:
+            arguments["override"] = reason
+        job = here.desk.jobs.start(here.project, "release", arguments, here.who.name)
     return here.go(here.address(f"release/job/{job.key}"))
 
 
