@@ -1,5 +1,6 @@
 """Promises in one line each, and which ones include others."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from shoal.privacy.promises import (
     Syntactic,
 )
 from shoal.releases.certificate import Certificate
-from shoal.studies.promised import in_short, includes, unit_of
+from shoal.studies.promised import in_short, includes, rows_are_people, rows_of_each, unit_of
 
 INFER = "; anyone who knows the algorithm may infer more"
 
@@ -147,3 +148,17 @@ def test_limits_of_buckets_are_included_only_where_they_are_the_same() -> None:
     assert includes(one, same)
     assert not includes(one, other)
     assert in_short(papers[0].certificate) == "F'-privacy of diagnosis"
+
+
+@pytest.mark.parametrize(
+    ("unit", "rows", "people"),
+    [("row", None, None), ("name", None, True), ("name", 1, True), ("name", 3, None)],
+)
+def test_rows_are_people_where_one_of_each_was_drawn(
+    unit: str, rows: int | None, people: bool | None
+) -> None:
+    given = certificate(DifferentialPrivacy(1, "1e-6", "standard", unit=unit), "safepub")
+    given = replace(given, parameters={} if rows is None else {"rows": rows})
+    assert rows_of_each(given) == (rows or 1)
+    assert rows_are_people(given) is people
+    assert rows_are_people(None) is None

@@ -28,7 +28,7 @@ from shoal.privacy.promises import (
 from shoal.releases.certificate import Certificate
 from shoal.releases.looking import ASSUMED, TITLE, choices_of
 from shoal.report.subject import Published
-from shoal.studies.promised import unit_of
+from shoal.studies.promised import rows_of_each, unit_of
 
 __all__ = ["PlainPromise", "explained", "in_plain_words", "sections", "warnings"]
 
@@ -142,7 +142,7 @@ def _whom(certificate: Certificate) -> str:
             "The promise covers every row of the data that the release was made from. Somebody "
             "who is in several rows is protected less."
         )
-    used = int(certificate.parameters.get("rows") or 1)
+    used = rows_of_each(certificate)
     whole = f"The promise is made to every person: {unit!r} says whose rows belong together, and "
     if certificate.promise["promise"] == DifferentialPrivacy.name:
         return f"{whole}at most {plural(used, 'row')} of each person went into the release."
@@ -447,7 +447,7 @@ def explained(certificate: Certificate) -> Explanation | CountExplanation | None
                 parameters["definition"],
                 split=parameters["split"] if searched else 1,
                 beta=derived["beta"],
-                rows=int(parameters.get("rows") or 1),
+                rows=rows_of_each(certificate),
             )
         for epsilon, delta in (("epsilon_group", "delta_group"), ("epsilon_counts", "delta")):
             if derived.get(epsilon) is not None and derived.get("k") is not None:

@@ -18,6 +18,7 @@ from shoal.methods.entry import Entry
 from shoal.releases.certificate import Certificate, in_words, plain
 from shoal.releases.refined import Refined
 from shoal.report.subject import Published
+from shoal.studies.promised import rows_of_each
 
 __all__ = ["checking", "meanings", "sections"]
 
@@ -276,7 +277,7 @@ def _spent(certificate: Certificate) -> Html | None:
     if not parts:
         return None
     rows = [[words, str(value), _decimal(str(value))] for words, value in parts]
-    used = int(certificate.parameters.get("rows") or 1)
+    used = rows_of_each(certificate)
     each = f", for each of the {used} rows that a person may have" if used > 1 else ""
     return table(["what it pays for", "ε", "about"], rows, caption=f"How ε was spent{each}")
 

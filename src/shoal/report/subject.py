@@ -31,7 +31,7 @@ from shoal.releases.layout import COUNT, grouping
 from shoal.releases.release import CERTIFICATE, Release
 from shoal.releases.verification import Verdict, verify
 from shoal.studies.judging import Judgement, judge
-from shoal.studies.promised import unit_of
+from shoal.studies.promised import rows_are_people, unit_of
 from shoal.studies.released import ReleasedForm, released_form, require_comparable, with_counts
 from shoal.zones import OWNER_ONLY
 
@@ -158,13 +158,11 @@ class Published:
         """The risks of the released table, its people among those of a population."""
         require_comparable(self.certificate)
         sensitive = [name for name in self.table.sensitive if name not in self.known_by]
-        alone = unit_of(self.certificate) is not None
-        alone = alone and int(self.certificate.parameters.get("rows") or 1) == 1
         return assess(
             self.table,
             quasi=self.known_by,
             sensitive=sensitive,
-            rows_are_people=True if alone else None,
+            rows_are_people=rows_are_people(self.certificate),
             population=population,
             markers=() if self.form.complete else MARKERS,
         )

@@ -1,8 +1,8 @@
 """`compare`: any number of releases against the table they were made from, for its owner.
 
 What each promises, how risky it is, what it keeps, and which ones no other beats. Uses `measure`,
-`judging` and certificates; the command line uses it. How releases are
-ranked: docs/how-to/comparing.md.
+`judging` and certificates; `simulating`, reports, the workbench and the command line use it. How
+releases are ranked: docs/how-to/comparing.md.
 """
 
 import os
@@ -26,7 +26,7 @@ from shoal.releases.certificate import Certificate
 from shoal.releases.release import CERTIFICATE, Release
 from shoal.releases.verification import verify
 from shoal.studies.judging import Judgement, judge, losses_by_size, released_levels, released_rows
-from shoal.studies.promised import in_short, includes, unit_of
+from shoal.studies.promised import in_short, includes, rows_are_people, unit_of
 from shoal.studies.released import ReleasedForm
 from shoal.zones import NOTICE, owner_only
 
@@ -465,15 +465,11 @@ class _Yardstick:
 
     def _assessed(self, shown: Table, form: ReleasedForm, release: Any) -> Assessment:
         """The risks of a released table."""
-        certificate = _certificate(release)
-        unit = None if certificate is None else unit_of(certificate)
-        rows = 1 if certificate is None else certificate.parameters.get("rows", 1)
         return assess(
             shown,
             quasi=self._grouping(shown, form),
             markers=_markers(form),
-            # One row of each person was drawn, so that rows are people.
-            rows_are_people=True if unit is not None and rows == 1 else None,
+            rows_are_people=rows_are_people(_certificate(release)),
         )
 
     def _losses_by_size(self, shown: Table, form: ReleasedForm) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """What certificates promise, in one line each, and whether one promise includes another.
 
-Uses promises and the catalogue of methods; `candidates` and the command line use it.
+Uses promises and the catalogue of methods; the rest of this room, reports and the command line use
+it.
 """
 
 import re
@@ -14,7 +15,7 @@ from shoal.methods.catalogue import CATALOGUE, entry_of
 from shoal.privacy.promises import DifferentialPrivacy, LowestRisk, Sampled, SemanticAnonymity
 from shoal.releases.certificate import Certificate
 
-__all__ = ["in_order", "in_short", "includes", "unit_of"]
+__all__ = ["in_order", "in_short", "includes", "rows_are_people", "rows_of_each", "unit_of"]
 
 _ANONYMITY = re.compile(r"([1-9][0-9]*)-anonymity")
 
@@ -23,6 +24,18 @@ def unit_of(certificate: Certificate) -> str | None:
     """The column that tells people apart, if the promise is about people."""
     unit: str | None = certificate.promise.get("unit")
     return None if unit == "row" else unit
+
+
+def rows_of_each(certificate: Certificate) -> int:
+    """How many rows of a person went into the release, at most; one, if nothing is said."""
+    return int(certificate.parameters.get("rows") or 1)
+
+
+def rows_are_people(certificate: Certificate | None) -> bool | None:
+    """True if one row of each person went into the release; None if nothing says so."""
+    if certificate is None or unit_of(certificate) is None:
+        return None
+    return True if rows_of_each(certificate) == 1 else None
 
 
 def in_short(certificate: Certificate | None) -> str:

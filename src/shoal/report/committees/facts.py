@@ -14,6 +14,7 @@ from shoal.exact.numbers import percent, percent_up
 from shoal.privacy.promises import DifferentialPrivacy
 from shoal.releases.certificate import Certificate
 from shoal.report.subject import Published, Reported
+from shoal.studies.promised import rows_of_each
 
 if TYPE_CHECKING:
     from shoal.measure.risk import Assessment, Risk
@@ -101,7 +102,7 @@ def unit(shown: Published) -> Told:
     name = certificate.promise.get("unit", "row")
     if name == "row":
         return ("One row of the input. Somebody with several rows is protected less.",)
-    used = certificate.parameters.get("rows") or 1
+    used = rows_of_each(certificate)
     return (f"All rows with one value of {name!r}. Rows used of each, at most: {used}.",)
 
 
