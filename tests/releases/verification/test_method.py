@@ -72,6 +72,13 @@ def test_what_a_check_leaves_open_is_listed_with_its_places(
     assert ("parameters", "suppression") in verdict_by(right, tmp_path, monkeypatch).places
 
 
+def test_no_check_that_is_brought_replaces_one_of_shoals_own(tmp_path: Path) -> None:
+    """Or a program could let a release pass that Shoal itself refuses."""
+    path = release().write(tmp_path)
+    other = replace(CHECKS["optimal"], derivation=saying("it does not follow"))
+    assert shoal.verify(tmp_path / "certificate.json", path, checks=[other]) == []
+
+
 def test_models_are_of_the_release_itself_only_where_a_check_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
