@@ -59,7 +59,8 @@ def test_a_promise_about_the_table_alone_has_no_such_list(tmp_path: Path) -> Non
     made = shoal.Optimal([shoal.KAnonymity(5)]).release(people())
     found = faults(made, tmp_path, put("chosen_after_looking", [{"place": "roles"}]))
     assert found == [
-        "the certificate lists what was chosen after looking, which its promise allows"
+        "the certificate lists what was chosen after looking, "
+        "but its promise does not depend on that"
     ]
     honest = shoal.verify(tmp_path / "certificate.json", made.write(tmp_path))
     assert ("chosen_after_looking",) not in honest.places

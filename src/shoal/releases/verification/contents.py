@@ -98,8 +98,8 @@ def _has_usual_choices(certificate: Certificate) -> bool:
         places = [parts_of(choice.place) for choice in choices_of(given)]
     except ParameterError:
         return False
-    known = [len(place) == 1 or place[1] in names.get(place[0], place) for place in places]
-    return bool(known) and all(known)
+    named = [place for place in places if len(place) > 1 and place[0] in names]
+    return bool(places) and all(name in names[section] for section, name in named)
 
 
 def _is_usual_column(column: Mapping[str, Any]) -> bool:

@@ -124,7 +124,10 @@ def promise_faults(claims: Claims) -> Iterator[str]:
     if tuple(certificate.unprotected) != promise.unprotected:
         yield "what the certificate lists as not protected is not what its promise leaves open"
     if certificate.chosen_after_looking and not promise.public_choices:
-        yield "the certificate lists what was chosen after looking, which its promise allows"
+        yield (
+            "the certificate lists what was chosen after looking, "
+            "but its promise does not depend on that"
+        )
     if not isinstance(promise, DifferentialPrivacy):
         # People may give several rows there, which its own checks are about.
         yield from _unit_faults(claims)
