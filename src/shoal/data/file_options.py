@@ -1,7 +1,7 @@
 """How files are read, as far as somebody says: one value for all doors.
 
 Uses `csv_files` and `values`; `files` reads by it, and recipes, commands and the workbench fill it
-in. Each format takes some of the options, and refuses the others rather than to ignore them.
+in. Each format takes some of the options, and refuses the others instead of ignoring them.
 """
 
 import os

@@ -1,6 +1,7 @@
 """What the released tables contain: columns with their levels, values, groups, and risks.
 
-All of it can be computed by anyone who has the files. Uses `subject`; `public` and `owner` use it.
+All of it can be computed by anyone who has the files. Uses `subject`; `for_public` and `for_owner`
+use it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """The public report: one page of HTML that follows from the files of a release, and nothing else.
 
 It looks at no clock, path or environment: the same files give the same bytes. Uses `promising`,
-`contents` and `provenance`; the command line and `owner` use it.
+`contents` and `provenance`; `for_owner`, the workbench and the command line use it.
 """
 
 import os

@@ -1,7 +1,7 @@
 """A release among its neighbours: the same method with other levels or parameters, for the owner.
 
 Each neighbour is released in memory, compared with the input, and thrown away: nothing of it is
-written, entered in a ledger or meant to be published. Uses `methods`, `lattice` and `studies`;
+written, entered in a ledger or meant to be published. Uses `methods`, `privacy` and `studies`;
 `for_owner` uses it.
 """
 

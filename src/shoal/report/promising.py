@@ -1,7 +1,7 @@
 """The promise of a release in plain words: what it is, against whom, for one person, and what not.
 
 Written for someone who knows nothing of the project; the certificate's own statement stands beside
-it. Everything follows from the certificate. Uses `subject`; `public` uses it.
+it. Everything follows from the certificate. Uses `subject`; `for_public` uses it.
 """
 
 from collections.abc import Callable, Iterator, Mapping

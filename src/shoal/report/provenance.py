@@ -1,7 +1,7 @@
 """How a release came about, how to check it, and how to cite it: parameters, files, glossary.
 
-Everything follows from the certificate and from what `verify` found. Uses `subject`; `public` uses
-it.
+Everything follows from the certificate and from what `verify` found. Uses `subject`;
+`for_public` uses it.
 """
 
 import inspect

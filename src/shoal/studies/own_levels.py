@@ -1,6 +1,6 @@
 """Releases whose records have levels of their own: what they lose, and whom each record fits.
 
-Uses `lattice` and `measure`; `judging` uses it, and the demo of the command line.
+Uses `lattice`; `judging` uses it, and the demo of the command line.
 
 Such a release has values of several levels side by side in a column: everybody chose their own, or
 regions with many records were refined further than others. What is shown is a text, so a record

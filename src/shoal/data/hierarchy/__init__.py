@@ -1,6 +1,6 @@
 """Hierarchies: what a value becomes at every level, how to make one, and how to change it.
 
-Uses `errors`, `disk`, `memory` and `kinds`; tables, methods and measures use it.
+Uses `errors`, `disk`, `free_memory` and `kinds`; tables, methods and measures use it.
 """
 
 from shoal.data.hierarchy.build import dates, derive, groups, intervals, mask, order, suppress

@@ -1,6 +1,6 @@
 """Making hierarchies from a declared domain: intervals, dates, masking, order, groups, suppression.
 
-Uses `errors`, `kinds`, `memory` and the rest of this room. No builder looks at a table, so the
+Uses `errors`, `kinds`, `free_memory` and the rest of this room. No builder looks at a table, so the
 number of levels and their values never depend on the rows; `derive` does look at them, and marks
 what it makes.
 """

@@ -1,6 +1,6 @@
 """Hierarchies that nobody has to write, from public lists and rules.
 
-`README.md` beside this module says where each comes from and what allows to use it. Uses the
+`README.md` beside this module says where each comes from and why it may be used. Uses the
 builders of `hierarchy`; recipes, the command line and the workbench offer them.
 """
 
