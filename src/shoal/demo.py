@@ -300,7 +300,7 @@ def write(directory: str | os.PathLike[str], rows: int = 4000) -> Path:
 
 @typed
 def arx_project(path: str | os.PathLike[str], rows: int = 4000) -> Path:
-    """Write the hospital as a project of ARX, as far as `shoal.arx` reads one, to try it with.
+    """Write the hospital as an ARX project, as far as `shoal.arx` reads one, to try it with.
 
     It lacks ARX's own serialised parts, so that ARX does not open it. Gives its path.
     """

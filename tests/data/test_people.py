@@ -738,7 +738,7 @@ def test_the_command_line_counts_people(folder: Path) -> None:
     assert "--min-k 5: the smallest group has 1 person" in gate.stderr
     shown = run(*asked, "--household", "ill").stdout
     assert "average over people" in shown
-    assert "Somebody of a household is recognised" in shown
+    assert "Someone in a household is recognised" in shown
 
 
 RECIPE = """{top}

@@ -86,7 +86,7 @@ class Archive:
         """The content of a part; FileError if there is none, or if it is not what it should be."""
         info = self._infos.get(name)
         if info is None:
-            raise self.broken(f"has no part {name!r}: not a project of ARX, or an unfinished one")
+            raise self.broken(f"has no part {name!r}: not an ARX project, or an unfinished one")
         form = os.path.splitext(name)[1]
         folded = info.file_size > _FOLD * max(info.compress_size, 1)
         if info.file_size > LARGEST[form] or (info.file_size > _PLAIN[form] and folded):

@@ -89,7 +89,7 @@ def hierarchy(path: str | os.PathLike[str], values: Iterable[object] | None = No
     except ShoalError as error:
         raise error.at(where) from None
     except RecursionError:
-        raise FileError(f"{where} is not a hierarchy of ARX") from None
+        raise FileError(f"{where} is not an ARX hierarchy") from None
 
 
 def _built(saved: JavaObject, values: list[str] | None) -> Hierarchy:
@@ -105,7 +105,7 @@ def _built(saved: JavaObject, values: list[str] | None) -> Hierarchy:
                 f"{saved.name} has no counterpart",
                 'export the hierarchy from ARX as CSV, or use build = "dates" or "group"',
             )
-    raise FileError("not a hierarchy of ARX", "it takes a file that ARX saved as .ahs")
+    raise FileError("not an ARX hierarchy", "it takes a file that ARX saved as .ahs")
 
 
 def _required(values: list[str] | None) -> list[str]:
@@ -316,7 +316,7 @@ class _Intervals:
         keys = [key for key in map(self.kind.key, values) if key is not None]
         numbers = sorted({Fraction(key) for key in keys if isinstance(key, int | float)})
         if any(not self.lower.extreme <= one < self.upper.extreme for one in numbers):
-            raise ParameterError("has numbers outside of all intervals", option="values")
+            raise ParameterError("has numbers outside all intervals", option="values")
         return numbers
 
     def _text(self, number: Fraction) -> str:

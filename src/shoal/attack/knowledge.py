@@ -83,7 +83,7 @@ class Knowledge:
         if not 0 <= self.left_out <= most_left_out:
             raise ColumnError(
                 f"there are {self.people.rows:,} people and {len(self.frame):,} released records",
-                "give the people of the release; nobody of them may be suppressed",
+                "give the people of the release; none of them may be suppressed",
             )
 
     @cached_property

@@ -402,7 +402,7 @@ def _risk_pages(assessment: "Assessment") -> "Iterator[RenderableType]":
     homes = assessment.households
     if homes is not None:
         at_risk = f"{homes.households_at_risk:,} ({percent(homes.at_risk)})"
-        yield title("Somebody of a household is recognised")
+        yield title("Someone in a household is recognised")
         yield figures(
             ("households", f"{homes.number:,}"),
             ("highest risk", percent(homes.highest)),

@@ -423,7 +423,7 @@ class CsvFile:
                 raise FileError(
                     f"{self.path}: its first line has one field and those below have {widths[0]} "
                     f"with separator {mark!r}",
-                    "delete what stands above the names of the columns, or give the separator if "
+                    "delete what is above the names of the columns, or give the separator if "
                     "it is one column",
                 )
 

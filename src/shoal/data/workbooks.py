@@ -182,7 +182,7 @@ def _require_named(path: Path, book: Any, sheet: str, infos: Any) -> None:
     if made_up:
         raise ColumnError(
             f"{path}: column {made_up[0]} has no name in the first row",
-            "name it, or delete what stands above the names of the columns",
+            "name it, or delete what is above the names of the columns",
         )
     first = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_polars()
     written = [str(name) for name in first.row(0)] if first.height else []

@@ -1,4 +1,4 @@
-"""Approvals: in a team, a release needs the word of somebody who did not ask for it.
+"""Approvals: in a team, a release needs the approval of somebody who did not ask for it.
 
 An approval is for one release by one state of the recipe and of the files that it names, as their
 digest tells. Uses `projects` and `recipe`; the screens `approval` and `release` use it, and the job
@@ -101,7 +101,7 @@ def approval_of(project: Project) -> Approval | None:
 def ask(project: Project, member: Member, override: str = "") -> Approval:
     """Ask for the approval of a release by the recipe as it is now.
 
-    override: the reason, if the release is to pass the limit of the ledger
+    override: the reason, if the release is to exceed the limit of the ledger
     """
     wanted = Approval(digest_of(project), member.name, time.time(), override=override.strip())
     project.keep(_NOTE, asdict(wanted))
@@ -115,7 +115,7 @@ def decide(project: Project, member: Member, digest: str | None, reason: str = "
     """
     wanted = approval_of(project)
     if wanted is None or wanted.state != "waiting":
-        raise ParameterError("nobody asks for an approval", "the recipe may have changed since")
+        raise ParameterError("nobody has asked for approval", "the recipe may have changed since")
     if wanted.asked_by == member.name:
         raise ParameterError("nobody approves their own release", "another member has to")
     if digest not in (None, wanted.digest):

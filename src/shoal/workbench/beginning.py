@@ -81,7 +81,7 @@ async def begin_upload(home: Home, content_type: str, stream: AsyncIterator[byte
 
 
 def is_arx_project(place: str | Path) -> bool:
-    """Whether a place is a project of ARX, by its name."""
+    """Whether a place is an ARX project, by its name."""
     return os.fspath(place).lower().endswith(".deid")
 
 

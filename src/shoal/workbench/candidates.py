@@ -96,7 +96,7 @@ class CandidateFolder:
         for one in self.all():
             if one.key == key:
                 return one
-        raise ParameterError("there is no such candidate", "choose one of the list")
+        raise ParameterError("there is no such candidate", "choose one from the list")
 
     def details(self, key: str) -> Details | None:
         """Columns and pairs of a candidate; None if they are not there."""

@@ -252,7 +252,7 @@ class Jobs:
         for job in self.of(project):
             if job.key == key:
                 return job
-        raise ParameterError("there is no such job", "choose one of the list")
+        raise ParameterError("there is no such job", "choose one from the list")
 
 
 def _forget(folder: Path) -> None:

@@ -93,7 +93,7 @@ class Project:
         except OSError as error:
             raise FileError(
                 f"the folder {HIDDEN} cannot be made: {error.strerror}",
-                "may you write into the folder of the project?",
+                "do you have permission to write to the project's folder?",
             ) from None
         return folder
 
@@ -115,7 +115,7 @@ class Project:
         for path in self.releases:
             if path.name == name:
                 return path
-        raise ParameterError("there is no such release in this project", "choose one of the list")
+        raise ParameterError("there is no such release in this project", "choose one from the list")
 
     def place_for_release(self, name: str) -> Path:
         """Where a new release of some name is to be written."""

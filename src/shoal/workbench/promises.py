@@ -263,4 +263,4 @@ def single(found: Recommendation) -> dict[str, str]:
 def require_blank(name: str, given: list[str], known: list[str]) -> None:
     """RecipeError unless a column was chosen for a blank."""
     if not given or not all(one in known for one in given):
-        raise RecipeError(f"no column was chosen for {name}", "choose one of the list")
+        raise RecipeError(f"no column was chosen for {name}", "choose one from the list")

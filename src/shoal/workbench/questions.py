@@ -74,7 +74,7 @@ def _conditions(audit: Audit, given: Mapping[str, str]) -> Iterator[str]:
             continue
         sign = given.get(f"sign{number}", "=")
         if name not in audit.public or sign not in SIGNS:
-            raise QueryError("a condition compares a public column", "choose one of the list")
+            raise QueryError("a condition compares a public column", "choose one from the list")
         value = _value(given.get(f"value{number}", ""), audit.public[name])
         quoted = name.replace('"', '""')
         yield f'"{quoted}" {sign} {value}'

@@ -211,7 +211,7 @@ def column_of(draft: Draft, name: str) -> HierarchyColumn:
     for column in columns_of(draft):
         if column.name == name:
             return column
-    raise ParameterError("there is no such column to generalise", "choose one of the list")
+    raise ParameterError("there is no such column to generalise", "choose one from the list")
 
 
 # Trees of rows
@@ -367,7 +367,7 @@ def undo(here: Opened, column: str) -> None:
         if noted[place]["column"] == column:
             break
     else:
-        raise ParameterError("there is nothing to take back")
+        raise ParameterError("there is nothing to undo")
     entry = noted.pop(place)
     section = entry["section"]
     # The section may be what it is, and its file is not.

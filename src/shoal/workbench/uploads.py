@@ -167,7 +167,9 @@ class _Upload:
         if not name or self._target is not None:
             raise _nothing()
         if name.lower().endswith(_NOT_TABLES):
-            raise FileError("this is not a table", "choose a CSV, Parquet or Arrow file")
+            raise FileError(
+                "this is not a table", "choose a file with a table, such as CSV or Excel"
+            )
         target = self.place(self.fields, name)
         if not target.parent.exists():
             target.parent.mkdir(parents=True)

@@ -189,7 +189,7 @@ def section_of(draft: Draft, given: Mapping[str, str]) -> dict[str, Any]:
     """The section that a filled form stands for; RecipeError if no such method is offered."""
     name = given.get("method", "")
     if name not in methods_for(draft):
-        raise RecipeError("there is no such method", "choose one of the list")
+        raise RecipeError("there is no such method", "choose one from the list")
     section = start_of(draft, name)
     for field in fields_of(draft, name):
         text = given.get(field.option, "").strip()

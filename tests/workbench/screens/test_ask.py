@@ -102,7 +102,7 @@ def test_a_hostile_condition_stays_one_condition(asking: Bench) -> None:
     value = "x' or age > 0 or ward = 'y"
     shown = asking.post(ASK, aggregate="count", by1="ward", sign1="=", value1=value).text
     assert '<p class="big">0</p>' in shown
-    assert "choose one of the list" in asking.post(ASK, aggregate="count", by1="name").text
+    assert "choose one from the list" in asking.post(ASK, aggregate="count", by1="name").text
 
 
 def test_history_is_there_for_everyone_who_asks(asking: Bench) -> None:

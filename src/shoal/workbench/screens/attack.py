@@ -107,7 +107,7 @@ def begin(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
     wanted = str(form.get("release", ""))
     target = next((one for one in targets(here.project) if one.name == wanted), None)
     if target is None:
-        raise ParameterError("there is no such release", "choose one of the list")
+        raise ParameterError("there is no such release", "choose one from the list")
     if not target.way:
         raise ParameterError(target.why, "choose another release")
     column = str(form.get("column", ""))

@@ -136,7 +136,7 @@ def kind(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
     _require_owner(here)
     column = str(form.get("column", ""))
     if column not in here.draft.columns and column not in here.desk.tables.bare(here.project).names:
-        raise ParameterError("there is no such column", "choose one of the list")
+        raise ParameterError("there is no such column", "choose one from the list")
     here.decide("source", "types", column, to=Kind.of(str(form.get("kind", ""))).value)
     return _found(here)
 
@@ -147,7 +147,7 @@ def values(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
     _require_owner(here)
     column = str(form.get("column", ""))
     if column not in here.draft.columns and column not in here.desk.tables.bare(here.project).names:
-        raise ParameterError("there is no such column", "choose one of the list")
+        raise ParameterError("there is no such column", "choose one from the list")
     dates = str(form.get("dates", ""))
     decimal, thousands = (str(form.get(key, "")) or None for key in ("decimal", "thousands"))
     ValueOptions(decimal, thousands, dates or None)

@@ -189,7 +189,7 @@ def survey(here: Annotated[Opened, Depends()], sent: Submitted) -> Response:
         parse_model(name)
     loss = str(sent.get("loss", "granularity"))
     if loss not in LOSSES:
-        raise ParameterError("there is no such loss", "choose one of the list")
+        raise ParameterError("there is no such loss", "choose one from the list")
     section = method_of(here.draft)
     undecided = any(place[0] == "method" for place in here.draft.undecided)
     method = _ANY_METHOD if undecided or not section else section
@@ -237,7 +237,7 @@ def pin(here: Annotated[Opened, Depends()], sent: Submitted) -> Response:
     place = found.at(levels)
     if place is None:
         raise ParameterError(
-            "these levels were not among those that were drawn", "choose one of the list"
+            "these levels were not among those that were drawn", "choose one from the list"
         )
     pins = [one for one in here.project.note(_PINS, list) or [] if one.get("levels") != levels]
     if len(pins) >= PINNED:

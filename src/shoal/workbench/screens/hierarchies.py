@@ -175,7 +175,7 @@ def _sent(here: Opened, given: FormData) -> tuple[HierarchyColumn, BuilderForm, 
     column = column_of(here.draft, str(given.get("column", "")))
     builder = str(given.get("build", ""))
     if builder not in BUILDERS.names:
-        raise ParameterError("there is no such builder", "choose one of the list")
+        raise ParameterError("there is no such builder", "choose one from the list")
     texts = {
         one.name: ", ".join(str(part) for part in given.getlist(one.name))
         for one in fields(builder)

@@ -231,7 +231,7 @@ def edit(here: Annotated[Opened, Depends()], given: Submitted) -> Response:
     column, browsed = _browsed(here, str(given.get("column", "")))
     act = _ACTS.get(str(given.get("act", "")))
     if act is None:
-        raise ParameterError("there is no such change", "choose one of the page")
+        raise ParameterError("there is no such change", "choose one from the page")
     if given.get("digest") != browsed.tree.digest:
         raise ParameterError(
             "the tree was changed in the meantime", "open it again and repeat the change"

@@ -149,7 +149,7 @@ def answer(here: Here, form: Submitted) -> Response:
     key, chosen = str(form.get("question", "")), str(form.get("answer", ""))
     question = next((one for one in QUESTIONS if one.key == key), None)
     if question is None or chosen not in question.keys:
-        raise ParameterError("no answer was chosen", "choose one of the list")
+        raise ParameterError("no answer was chosen", "choose one from the list")
     with here.project.noting(NOTE) as noted:
         noted[key] = chosen
     return here.go(here.address("promise/questions"))
@@ -293,7 +293,7 @@ def change(here: Here, form: Submitted, remove: int | None = None) -> Response:
     """
     name = str(form.get("method", ""))
     if name not in METHODS.names:
-        raise ParameterError("there is no such method", "choose one of the list")
+        raise ParameterError("there is no such method", "choose one from the list")
     if name != _method_name(here):
         _write(here, _begun(here, name))
         return _answered(here, "promise_form.html")

@@ -140,7 +140,7 @@ def output(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
     """Decide how the files are written."""
     chosen = str(form.get("format", "csv"))
     if chosen not in FORMATS:
-        raise ParameterError("there is no such format", "take one of the list")
+        raise ParameterError("there is no such format", "choose one from the list")
     rows = str(form.get("rows_per_file", "")).strip()
     if rows and (not is_whole(rows) or int(rows) < 1):
         raise ParameterError(

@@ -104,7 +104,7 @@ def _one(here: Opened, name: str) -> Past:
     folder = here.project.release(name)
     certificate = certificate_in(folder)
     if certificate is None:
-        raise ParameterError("there is no such release in this project", "choose one of the list")
+        raise ParameterError("there is no such release in this project", "choose one from the list")
     return _past(folder, certificate, _account(here))
 
 
@@ -151,7 +151,7 @@ def download(here: Annotated[Opened, Depends()], name: str, file: str) -> Respon
         if path.name == file:
             media = _MEDIA.get(path.suffix, "application/octet-stream")
             return FileResponse(path, filename=f"{folder.name}-{file}", media_type=media)
-    raise ParameterError("the release has no such file", "choose one of the list")
+    raise ParameterError("the release has no such file", "choose one from the list")
 
 
 @router.get("/made/{name}/certificate")
@@ -223,7 +223,7 @@ def report(here: Annotated[Opened, Depends()], name: str, form: Submitted) -> Re
     past = _one(here, name)
     audience, chosen = str(form.get("audience", "")), str(form.get("form", ""))
     if (audience, chosen) not in _kinds():
-        raise ParameterError("there is no such report", "choose one of the list")
+        raise ParameterError("there is no such report", "choose one from the list")
     arguments = {
         "release": past.name,
         "number": past.certificate.number,

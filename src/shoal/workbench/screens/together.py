@@ -259,7 +259,7 @@ def restore(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
     adversary = str(form.get("adversary", "unaware"))
     additions, conditions = str(form.get("additions", "2")), str(form.get("conditions", "1"))
     if adversary not in ("unaware", "aware", "plan"):
-        raise ParameterError("there is no such adversary", "choose one of the list")
+        raise ParameterError("there is no such adversary", "choose one from the list")
     if not (is_whole(additions) and 1 <= int(additions) <= 10 and conditions in ("1", "2")):
         raise ParameterError("views to add are a whole number from 1 to 10", "give one")
     arguments = {
