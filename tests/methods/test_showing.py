@@ -42,4 +42,3 @@ def test_rows_at_a_node_are_those_that_agree_there() -> None:
     assert found == [("0", 0, 7), ("1", 0, 5), ("1", 1, 6)]
     fewer = shown.where(shown.rows.count > 5)
     assert fewer.rows.total == 13
-    assert fewer.with_count(np.array([1, 2])).rows.total == 3

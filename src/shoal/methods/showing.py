@@ -33,10 +33,6 @@ class ShownRows:
         """Some of the rows."""
         return replace(self, rows=self.rows.where(kept))
 
-    def with_count(self, count: Ints) -> "ShownRows":
-        """The same rows, shown another number of times."""
-        return replace(self, rows=replace(self.rows, count=count))
-
     @property
     def labels(self) -> dict[str, tuple[Sequence[str], Codes]]:
         """Of every generalised column, its texts and the codes of the rows, to be laid out."""
