@@ -109,6 +109,18 @@ def test_a_data_package_is_one(folder: Path) -> None:
     assert "Age at admission" in resource["schema"]["fields"][0]["description"]
 
 
+@pytest.mark.parametrize(("number", "listed"), [(100, True), (101, False)])
+def test_values_are_listed_where_people_can_read_them_all(
+    tmp_path: Path, number: int, listed: bool
+) -> None:
+    frame = pl.DataFrame({"word": [f"w{place:03}" for place in range(number)], "n": 1})
+    table = shoal.table(frame, insensitive=["word", "n"])
+    shoal.RandomSample(1).release(table).write(tmp_path)
+    word, n = described(tmp_path, "datapackage", About())["resources"][0]["schema"]["fields"]
+    assert word.get("categories") == (frame["word"].to_list() if listed else None)
+    assert "categories" not in n
+
+
 def test_csvw_names_every_column_as_the_file_does(folder: Path) -> None:
     group = described(folder, "csvw")
     assert group["@context"][0] == "http://www.w3.org/ns/csvw"

@@ -80,6 +80,13 @@ def test_a_new_key_does_not_revive_sessions_of_the_old_one(
     assert team.client("owner").get("/").status_code == 200
 
 
+def test_a_session_ends_by_itself(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = team.client("owner")
+    assert owner.get("/").status_code == 200
+    monkeypatch.setattr("shoal.workbench.access._SESSION", -1.0)
+    assert owner.get("/").headers["location"] == "/enter"
+
+
 def test_leaving_ends_the_session(team: Team) -> None:
     owner = team.client("owner")
     session = owner.cookies["shoal-7"]

@@ -46,7 +46,7 @@ _MEDIA = {
 _COMPRESSED = {"gz": "application/gzip", "zst": "application/zstd"}
 
 _MOST_CATEGORIES = 100
-"""Released values of a column that are listed: more are no list for people."""
+"""Released values of a column that are listed: nobody reads a longer list."""
 
 # Frictionless and CSVW have other names for the same types.
 _TYPES = {
