@@ -11,6 +11,7 @@ from shoal.workbench.access import TeamAccess
 from shoal.workbench.app import application
 from shoal.workbench.members import ROLES, Member, Members, may
 from shoal.workbench.projects import Home
+from shoal.workbench.work.report import place_of
 from tests.workbench.benches import HOST, ORIGIN, hospital
 
 PROJECT = "/p/hospital~hospital"
@@ -109,6 +110,20 @@ def test_reviewers_look_and_change_nothing(team: Team) -> None:
     for path in ("/approval/ask", "/roles", "/release", "/promise"):
         assert reviewer.post(f"{PROJECT}{path}").status_code == 403
     assert reviewer.get(f"{PROJECT}/data/rows").status_code == 403
+
+
+def test_reviewers_read_public_reports_only(team: Team) -> None:
+    folder = place_of(Home(team.home).project("hospital~hospital"))
+    folder.mkdir()
+    for audience in ("public", "owner"):
+        (folder / f"first-{audience}.html").write_text(f"for {audience}")
+    address = f"{PROJECT}/release/report/first"
+    reviewer, owner = team.client("reviewer"), team.client("owner")
+    assert reviewer.get(f"{address}-public.html").text == "for public"
+    refused = reviewer.get(f"{address}-owner.html")
+    assert refused.status_code == 422
+    assert "for owner" not in refused.text
+    assert owner.get(f"{address}-owner.html").text == "for owner"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
