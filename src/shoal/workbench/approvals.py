@@ -123,7 +123,9 @@ def decide(project: Project, member: Member, seen: str | None, reason: str = "")
     with project.noting(_NOTE) as noted:
         wanted = approval_of(project)
         if wanted is None or wanted.state != "waiting":
-            raise ParameterError("nobody has asked for approval", "the recipe may have changed since")
+            raise ParameterError(
+                "nobody has asked for approval", "the recipe may have changed since"
+            )
         if wanted.asked_by == member.name:
             raise ParameterError("nobody approves their own release", "another member has to")
         if seen not in (None, wanted.question):
