@@ -10,7 +10,7 @@ import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 # Who wants to see what happens configures it: docs/how-to/pipelines.md.
 logging.getLogger("shoal").addHandler(logging.NullHandler())
