@@ -98,3 +98,8 @@ def test_a_section_may_be_absent_and_must_be_one() -> None:
 def test_keys_and_texts_are_read_as_they_were_meant(text: str) -> None:
     assert tomllib.loads(f"a = {toml.quoted(text)}") == {"a": text}
     assert tomllib.loads(f"{toml.key(text)} = 1") == {text: 1}
+
+
+def test_what_cannot_be_a_path_is_refused_in_words() -> None:
+    with pytest.raises(FileError, match="cannot be a path"):
+        toml.read("a\0b.toml")

@@ -78,6 +78,8 @@ def read(
         ) from None
     except UnicodeDecodeError:
         raise FileError(f"{place} is not UTF-8 text", f"give the path of {what}") from None
+    except ValueError:  # such as one with the byte 0
+        raise FileError("this cannot be a path", f"give the path of {what}") from None
     reading(place)
     try:
         content = tomllib.loads(text)
