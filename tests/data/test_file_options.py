@@ -19,6 +19,7 @@ GIVEN: dict[str, Any] = {
     "decimal": ",",
     "thousands": "'",
     "dates": {"born": "%d.%m.%Y"},
+    "missing_texts": {"born": ["NA"]},
 }
 
 

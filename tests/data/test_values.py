@@ -84,6 +84,9 @@ def test_forms_of_dates_and_times(form: str, text: str, said: str | None) -> Non
         ({"dates": "day"}, "dates"),
         ({"dates": "%Q"}, "dates"),
         ({"dates": {"a": "%d.%m"}}, "dates"),
+        ({"missing_texts": "NA"}, "missing_texts"),
+        ({"missing_texts": [""]}, "missing_texts"),
+        ({"missing_texts": {"a": []}}, "missing_texts"),
     ],
 )
 def test_marks_and_forms_that_mean_nothing_are_refused(given: Any, option: str) -> None:
@@ -122,3 +125,63 @@ def test_durations_are_seconds(tmp_path: Path) -> None:
         table = shoal.read(tmp_path / "t.parquet", engine=engine)
         assert table.keys("a") == (93600, None)
         assert table.guessed == {"a", "b"}
+
+
+PLACES = [
+    *(("csv", "memory"), ("csv", "stream"), ("parquet", "memory"), ("parquet", "stream")),
+    *((form, "memory") for form in ("csv.gz", "arrow", "xlsx", "jsonl", "sav", "dta")),
+]
+
+
+@pytest.mark.parametrize(("form", "engine"), PLACES)
+def test_texts_that_stand_for_missing_values_are_missing(
+    form: str, engine: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / f"t.{form}"
+    texts = {"age": ["39", "k.A.", "50", "", "999"], "town": ["Ulm", "NA", " NA", "na", "999"]}
+    shoal.write(pl.DataFrame(texts), path)
+    given: dict[str, Any] = {"types": {"age": "integer"}, "engine": engine}
+    table = shoal.read(path, missing_texts=["NA", "k.A.", "999"], **given)
+    assert table.keys("age") == (39, 50, None)
+    # Only a whole cell counts, as it is written.
+    assert table.labels("town") == (" NA", "Ulm", "na", "")
+    table = shoal.read(path, missing_texts={"age": ["k.A.", "999"]}, **given)
+    assert table.keys("age") == (39, 50, None)
+    assert "999" in table.labels("town")
+    assert "NA" in table.labels("town")
+    some = shoal.read(path, missing_texts={"age": ["999"]}, columns=["town"], engine=engine)
+    assert some.names == ("town",)
+    with pytest.raises(ColumnError, match="no column 'agee'"):
+        shoal.read(path, missing_texts={"agee": ["NA"]}, engine=engine)
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_numbers_and_dates_that_a_file_stores_may_stand_for_missing_values(
+    engine: Any, tmp_path: Path
+) -> None:
+    last = dt.date(9999, 12, 31)
+    columns = {
+        "a": [1, 999],
+        "b": [1.5, 999.0],
+        "c": [dt.date(2020, 1, 1), last],
+        "d": [dt.datetime(2020, 1, 1, 5), dt.datetime(9999, 12, 31)],
+        "e": pl.Series(["x", "NA"], dtype=pl.Categorical),
+        "f": [[1], [2]],
+    }
+    pl.DataFrame(columns).write_parquet(tmp_path / "t.parquet")
+    table = shoal.read(
+        tmp_path / "t.parquet", missing_texts=["NA", "999", "9999-12-31"], engine=engine
+    )
+    for name in "abcde":
+        assert len(table.labels(name)) == 2
+        assert table.labels(name)[-1] == ""
+
+
+def test_missing_values_come_before_numbers_and_dates() -> None:
+    options = ValueOptions(",", ".", missing_texts=["k.A."])
+    assert turned(options, ["1.234,5", "k.A."], "float") == (["1234.5", None], False)
+
+
+def test_a_database_says_missing_values_in_its_query(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="NULLIF"):
+        shoal.read("sqlite:///nowhere.sqlite", query="t", missing_texts=["NA"])

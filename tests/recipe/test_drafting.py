@@ -135,6 +135,25 @@ def test_a_draft_says_how_numbers_and_dates_in_texts_would_be_read(tmp_path: Pat
     assert "# --" not in again
 
 
+def test_a_draft_says_how_texts_for_missing_values_would_be_read(tmp_path: Path) -> None:
+    people = pl.DataFrame({"age": ["39", "?", "50"], "town": ["Ulm", "k. A.", "Bonn"]})
+    people.write_csv(tmp_path / "people.csv")
+    drafted = draft(table(people), tmp_path / "people.csv", folder=tmp_path)
+    said = [line for line in drafted.splitlines() if line.startswith("# --")]
+    assert said == ["# --missing-texts 'age=?'", "# --missing-texts 'town=k. A.'"]
+    given: dict[str, Any] = {"missing_texts": {"age": ["?"], "town": ["k. A."]}}
+    read = shoal.read(tmp_path / "people.csv", **given)
+    again = draft(read, tmp_path / "people.csv", folder=tmp_path, **given)
+    assert 'missing_texts = { age = ["?"], town = ["k. A."] }' in again
+    assert re.search(r'^age *= "integer"$', again, re.MULTILINE)
+    # The "?" in the source is a text of the table, and nothing to fill in.
+    (tmp_path / "recipe.toml").write_text(again, encoding="utf-8")
+    with pytest.raises(RecipeError) as caught:
+        Recipe.load(tmp_path / "recipe.toml")
+    assert "roles.age" in str(caught.value)
+    assert "missing_texts" not in str(caught.value)
+
+
 @pytest.mark.parametrize("name", [name for name in METHODS.names if name != "auto"])
 def test_a_draft_has_the_method_that_is_asked_for(
     people: pl.DataFrame, tmp_path: Path, name: str

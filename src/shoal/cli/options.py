@@ -206,6 +206,16 @@ Dates = Annotated[
         show_default=False,
     ),
 ]
+MissingTexts = Annotated[
+    list[str],
+    typer.Option(
+        "--missing-texts",
+        metavar="[NAME=]TEXT",
+        help="A text that stands for a missing value, such as NA; or in one column.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
 OtherSource = Annotated[
     str | None,
     typer.Option(
@@ -710,6 +720,7 @@ class Layout(Counting):
     decimal: Decimal = None
     thousands: Thousands = None
     dates: Dates = field(default_factory=list)
+    missing_texts: MissingTexts = field(default_factory=list)
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -717,6 +728,7 @@ class Layout(Counting):
         given = {name: getattr(self, name) for name in READING_OPTIONS}
         given["separator"] = character(self.separator)
         given["dates"] = forms_of_dates(self.dates)
+        given["missing_texts"] = texts_for_missing(self.missing_texts)
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -816,6 +828,26 @@ def forms_of_dates(given: Sequence[str]) -> str | dict[str, str] | None:
             )
         forms[name.strip()] = form.strip()
     return forms
+
+
+def texts_for_missing(given: Sequence[str]) -> list[str] | dict[str, list[str]] | None:
+    """The texts for missing values in all columns, or those of columns by name.
+
+    >>> texts_for_missing(["NA", "?"]), texts_for_missing(["age=NA", "age=?", "town=-"])
+    (['NA', '?'], {'age': ['NA', '?'], 'town': ['-']})
+    """
+    if not any("=" in text for text in given):
+        return list(given) or None
+    texts: dict[str, list[str]] = {}
+    for one in given:
+        name, sign, text = one.partition("=")
+        if not sign:
+            raise ParameterError(
+                f"--missing-texts {one!r} does not name a column",
+                "write COLUMN=TEXT each time, or never",
+            )
+        texts.setdefault(name.strip(), []).append(text)
+    return texts
 
 
 def share(text: str, option: str) -> Fraction:

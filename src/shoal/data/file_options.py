@@ -5,7 +5,7 @@ in. Each format takes some of the options, and refuses the others instead of ign
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -73,11 +73,12 @@ class FileOptions:
         decimal: str | None = None,
         thousands: str | None = None,
         dates: str | Mapping[str, str] | None = None,
+        missing_texts: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
     ) -> "FileOptions":
         """The options as `read` and recipes spell them."""
         return cls(
             CsvOptions(separator, quote, encoding),
-            ValueOptions(decimal, thousands, dates),
+            ValueOptions(decimal, thousands, dates, missing_texts),
             sheet,
             labels,
             user_missing,

@@ -115,6 +115,7 @@ def read(  # noqa: PLR0913  keyword options
     decimal: str | None = None,
     thousands: str | None = None,
     dates: str | Mapping[str, str] | None = None,
+    missing_texts: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
     columns: Iterable[str] | None = None,
     neutralised: bool = False,
     engine: EngineName | None = None,
@@ -138,7 +139,8 @@ def read(  # noqa: PLR0913  keyword options
     and SAS files are read, or the "texts" of their labels; `user_missing` whether values that such
     a file declares missing are "missing" or "values". `decimal` and `thousands` are marks of
     numbers in texts, and `dates` is the form of dates in them, such as "%d.%m.%Y", or that of each
-    column by its name.
+    column by its name. A cell that is one of `missing_texts`, such as ["NA", "?"], is a missing
+    value; they too may be given for each column by its name.
 
     With `columns`, only these are read. `neutralised` undoes what `neutralise` of `write` did. The
     other parameters are those of `shoal.table`.
@@ -153,6 +155,7 @@ def read(  # noqa: PLR0913  keyword options
         decimal=decimal,
         thousands=thousands,
         dates=dates,
+        missing_texts=missing_texts,
     )
     rows = rows_of(
         path,
@@ -215,7 +218,7 @@ def rows_of(  # noqa: PLR0913  keyword options
         if options != FileOptions(options.csv):
             raise ParameterError(
                 "how values are written can be said of files that Shoal reads itself",
-                "convert them in the query, or read a file",
+                "convert them in the query, NULLIF(NAME, 'NA') for a missing value, or read a file",
             )
         if by_spark:
             return _of_spark(place, query, wanted, options.csv, master)
@@ -588,7 +591,7 @@ class _Files:
         return Distant(Streamed(lazy, str(self.path)), files=stamps, read_off=guessed)
 
     def _turned(self, lazy: pl.LazyFrame) -> tuple[pl.LazyFrame, frozenset[str]]:
-        """The rows with durations in seconds, and with numbers and dates as Shoal writes them."""
+        """The rows with durations in seconds, and with values as Shoal writes them."""
         in_numbers, durations = in_seconds(lazy)
         values = self.options.values
         if self.columns is not None:

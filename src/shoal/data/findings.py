@@ -158,7 +158,8 @@ class ColumnFinding:
     code: str
     values: Mapping[str, int] = field(default_factory=dict)
     forms: tuple[str, ...] = ()
-    """How its dates may be written, or the marks of its numbers: what `shoal.read` may be told."""
+    """What `shoal.read` may be told: how its dates may be written, the marks of its numbers, or
+    texts that people write for missing values. No other text of a table is ever here."""
 
     @property
     def wording(self) -> Wording:
@@ -293,7 +294,8 @@ def _oddities(texts: pl.Series, kind: Kind, declared: Kind | None) -> Iterator[C
     folded = texts.str.strip_chars().str.to_lowercase()
     stand_ins = folded.is_in(_STAND_INS)
     if stand_ins.any() and distinct > 1:
-        yield ColumnFinding("stand-ins", {"number": int(stand_ins.sum())})
+        forms = tuple(texts.filter(stand_ins).sort())
+        yield ColumnFinding("stand-ins", {"number": int(stand_ins.sum())}, forms)
     for finding in _nearly(texts.filter(~stand_ins), zeros):
         # Texts that stand for missing values are neither numbers nor dates.
         yield finding if not stand_ins.any() else replace(finding, forms=())

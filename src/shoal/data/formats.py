@@ -9,6 +9,7 @@ from os import PathLike, fspath
 from typing import Literal, get_args
 
 __all__ = [
+    "BY_COLUMN",
     "FORMATS",
     "PACKINGS",
     "READING",
@@ -82,9 +83,12 @@ UserMissing = Literal["missing", "values"]
 
 READING = (
     *("separator", "quote", "encoding", "sheet", "labels", "user_missing"),
-    *("decimal", "thousands", "dates"),
+    *("decimal", "thousands", "dates", "missing_texts"),
 )
 """The options by name, as recipes and `read` spell them."""
+
+BY_COLUMN = ("dates", "missing_texts")
+"""Options that may be said of all columns, or of each by name."""
 
 _CALLED: Mapping[str, str] = {
     "csv": "CSV",

@@ -1,19 +1,21 @@
-"""Numbers and dates as people write them, turned into those that Shoal reads.
+"""Numbers, dates and missing values as people write them, turned into those that Shoal reads.
 
 1.234,5 becomes 1234.5, and 18.10.1970 becomes 1970-10-18: still texts, as if the file had been
 written so, and a declared type says how they compare. A column that is named, or declared to be of
 such a type, must have nothing else; any other is turned only where all of its values are written
-in this way. Uses `kinds`; `files` uses it.
+in this way. NA becomes a missing value before that. Uses `kinds`; `files` uses it.
 """
 
 import datetime as dt
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 
+from shoal.data.formats import BY_COLUMN
 from shoal.data.kinds import Kind
 from shoal.errors import ColumnError, ParameterError, plural
 
@@ -45,11 +47,13 @@ class ValueOptions:
     thousands: the mark between thousands
     dates: the form of dates, times or both, such as %d.%m.%Y; or that of each column by name;
         "duration" for hours, minutes and seconds
+    missing_texts: texts that stand for a missing value, in all columns or in each by name
     """
 
     decimal: str | None = None
     thousands: str | None = None
     dates: str | Mapping[str, str] | None = None
+    missing_texts: Iterable[str] | Mapping[str, Iterable[str]] | None = None
 
     def __post_init__(self) -> None:
         for option, marks in _MARKS.items():
@@ -68,22 +72,28 @@ class ValueOptions:
         for form in forms:
             if form is not None:
                 _require_form(form)
+        object.__setattr__(self, "missing_texts", _kept_texts(self.missing_texts))
 
     def __bool__(self) -> bool:
         """Whether anything is given."""
-        return not (self.decimal is self.thousands is self.dates is None)
+        return not (self.decimal is self.thousands is self.dates is self.missing_texts is None)
 
     def __hash__(self) -> int:
-        named = isinstance(self.dates, Mapping)
-        dates = tuple(self.dates.items()) if named else self.dates  # type: ignore[union-attr]
-        return hash((self.decimal, self.thousands, dates))
+        said = [
+            tuple(said.items()) if isinstance(said, Mapping) else said
+            for said in (self.dates, self.missing_texts)
+        ]
+        return hash((self.decimal, self.thousands, *said))
 
     def for_columns(self, names: Collection[str]) -> "ValueOptions":
         """The same, without what is said of columns other than these."""
-        if not isinstance(self.dates, Mapping):
-            return self
-        dates = {name: form for name, form in self.dates.items() if name in names}
-        return replace(self, dates=dates or None)
+        by_name: dict[str, Any] = {}
+        for option in BY_COLUMN:
+            said = getattr(self, option)
+            if isinstance(said, Mapping):
+                kept = {name: value for name, value in said.items() if name in names}
+                by_name[option] = kept or None
+        return replace(self, **by_name)
 
     def turned(
         self, lazy: pl.LazyFrame, kinds: Mapping[str, Kind | str]
@@ -94,12 +104,15 @@ class ValueOptions:
         should be and is not.
         """
         schema = lazy.collect_schema()
-        if isinstance(self.dates, Mapping):
-            unknown = [name for name in self.dates if name not in schema]
+        for option in BY_COLUMN:
+            said = getattr(self, option)
+            named = said if isinstance(said, Mapping) else ()
+            unknown = [name for name in named if name not in schema]
             if unknown:
                 raise ColumnError(
-                    f"there is no column {unknown[0]!r}", "`dates` names columns of the file"
+                    f"there is no column {unknown[0]!r}", f"`{option}` names columns of the file"
                 )
+        lazy = lazy.with_columns(self._without_missing(schema))
         texts = [name for name, dtype in schema.items() if dtype == pl.String]
         turns = [turn for name in texts for turn in self._turns(name, kinds.get(name))]
         if not turns:
@@ -126,6 +139,15 @@ class ValueOptions:
                 chosen.setdefault(turn.name, turn.turned.alias(turn.name))
         guessed = frozenset(turn.name for turn in turns if not turn.required)
         return lazy.with_columns(chosen.values()), guessed
+
+    def _without_missing(self, schema: Mapping[str, pl.DataType]) -> Iterator[pl.Expr]:
+        """The columns in which some values stand for missing ones, with these missing."""
+        for name, dtype in schema.items():
+            said = self.missing_texts or ()
+            texts = said.get(name, ()) if isinstance(said, Mapping) else said
+            is_missing = _is_one_of(name, dtype, list(texts))
+            if is_missing is not None:
+                yield pl.when(~is_missing).then(_text(name)).alias(name)
 
     def _turns(self, name: str, declared: Kind | str | None) -> "Iterator[_Turning]":
         """What a column may be turned into; the first that fits counts."""
@@ -187,6 +209,23 @@ class _Turning:
 def _text(name: str) -> pl.Expr:
     # A name such as "^a$" or "*" would be taken for a pattern.
     return pl.selectors.by_name(name).as_expr()
+
+
+def _is_one_of(name: str, dtype: pl.DataType, texts: list[str]) -> pl.Expr | None:
+    """Whether a value is written as one of some texts, None if none can be.
+
+    A number that a file stores as such is not written in any way, and is equal or not.
+    """
+    value = _text(name)
+    if dtype.is_numeric():
+        numbers = pl.Series(texts, dtype=pl.String).cast(dtype, strict=False).drop_nulls()
+        return value.is_in(numbers.to_list()) if len(numbers) else None
+    if not texts or dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Null):
+        return None
+    if isinstance(dtype, pl.Datetime):
+        midnights = [f"{text}T00:00:00" for text in texts]
+        return value.dt.strftime("%Y-%m-%dT%H:%M:%S%.f").is_in([*texts, *midnights])
+    return value.cast(pl.String).is_in(texts)
 
 
 def _date(name: str, form: str) -> pl.Expr:
@@ -285,6 +324,22 @@ def _has_date(form: str) -> bool:
 
 def _parts(form: str) -> set[str]:
     return set(re.findall(r"%[-_0#]?(?:\.?[0-9]?)([a-zA-Z])", form))
+
+
+def _kept_texts(given: Any) -> Any:
+    """Texts for missing values as they are kept, of all columns or by name."""
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        return {name: _kept_texts(texts) for name, texts in given.items()} or None
+    texts = () if isinstance(given, str) else tuple(given)
+    if not texts or not all(isinstance(text, str) and text for text in texts):
+        raise ParameterError(
+            "is not a list of texts",
+            'write ["NA", "?"], or one list for each column; an empty text is missing anyway',
+            option="missing_texts",
+        )
+    return texts
 
 
 def _require_form(form: str) -> None:

@@ -123,10 +123,10 @@ def _source(source: Mapping[str, Any], kinds: Mapping[str, str]) -> Iterator[str
     yield from ("", "[source]")
     for key, value in source.items():
         if isinstance(value, Mapping):
-            forms = (f"{toml.key(name)} = {toml.quoted(form)}" for name, form in value.items())
+            forms = (f"{toml.key(name)} = {_value(form)}" for name, form in value.items())
             yield f"{key} = {{ {', '.join(forms)} }}"
         elif value is not None:
-            yield f"{key} = {toml.quoted(value)}"
+            yield f"{key} = {_value(value)}"
     if format_named(source["path"]) in _LABELLED and source.get("labels") is None:
         yield "# If its codes have labels, draft it with --labels texts to read these."
     yield from ("", "[source.types]  # text, integer, float or date")
@@ -136,9 +136,9 @@ def _source(source: Mapping[str, Any], kinds: Mapping[str, str]) -> Iterator[str
 
 
 def _written_otherwise(table: Table, kinds: Mapping[str, Kind]) -> Iterator[str]:
-    """Options by which texts such as 1.234,5 and 18.10.1970 would be numbers and dates."""
+    """Options by which texts such as 1.234,5, 18.10.1970 and NA would be what they stand for."""
     marks: dict[str, str] = {}
-    dates = []
+    dates, missing = [], []
     for name, kind in kinds.items():
         if kind is not Kind.TEXT or _texts(table, name) is None:
             continue
@@ -151,12 +151,18 @@ def _written_otherwise(table: Table, kinds: Mapping[str, Kind]) -> Iterator[str]
                 form, *others = finding.forms
                 option = f"# --dates {shlex.quote(f'{name}={form}')}"
                 dates.append(f"{option}  or {' or '.join(others)}" if others else option)
+            elif finding.code == "stand-ins":
+                texts = (shlex.quote(f"{name}={text}") for text in finding.forms)
+                missing += [f"# --missing-texts {text}" for text in texts]
     if marks or dates:
         yield from ("", "# Some texts look like numbers or dates; to read them so, draft it with")
     if marks:
         options = (f"--{option} {shlex.quote(mark)}" for option, mark in marks.items())
         yield f"# {' '.join(options)}"
     yield from dates
+    if missing:
+        yield from ("", "# Some texts look like missing values; to count them so, draft it with")
+    yield from missing
 
 
 def _roles(guesses: Mapping[str, str]) -> Iterator[str]:

@@ -15,15 +15,29 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.data import toml
 from shoal.data.disk import replacing
+from shoal.data.formats import BY_COLUMN
 from shoal.errors import RecipeError, ShoalError
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
-__all__ = ["PLACEHOLDER", "Draft", "editing"]
+__all__ = ["PLACEHOLDER", "Draft", "editing", "unfilled_places"]
 
 PLACEHOLDER = "?"
 """Stands in a draft where only a person can decide; a recipe with one left is refused."""
+
+_TEXTS = ("source", "missing_texts")
+"""Where a "?" is a text of the table, and not something undecided."""
+
+
+def unfilled_places(content: object) -> list[toml.Place]:
+    """The places of a recipe that still have a "?".
+
+    >>> unfilled_places({"source": {"missing_texts": ["?"]}, "roles": {"age": "?"}})
+    [('roles', 'age')]
+    """
+    values = toml.plain_values(content)
+    return [place for place, value in values if value == PLACEHOLDER and place[:2] != _TEXTS]
 
 
 @dataclass
@@ -106,8 +120,7 @@ class Draft:
     @property
     def undecided(self) -> list[tuple[str, ...]]:
         """The places that still have a "?"."""
-        values = toml.plain_values(self.content)
-        return [tuple(map(str, place)) for place, value in values if value == PLACEHOLDER]
+        return [tuple(map(str, place)) for place in unfilled_places(self.content)]
 
     # Columns
 
@@ -119,7 +132,8 @@ class Draft:
     def align(self, names: Iterable[str]) -> None:
         """Name these columns and no others: new ones get a "?", those that are gone go entirely."""
         wanted = list(names)
-        for section in (("roles",), ("source", "types"), ("hierarchies",)):
+        by_column = (("source", option) for option in BY_COLUMN)
+        for section in (("roles",), ("source", "types"), ("hierarchies",), *by_column):
             for name in self.section(*section):
                 if name not in wanted:
                     self.set(*section, name, to=None)

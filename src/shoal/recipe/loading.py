@@ -18,9 +18,10 @@ from pydantic_core import ErrorDetails
 
 from shoal.data import toml
 from shoal.data.file_options import FileOptions
-from shoal.data.formats import is_csv
+from shoal.data.formats import BY_COLUMN, is_csv
 from shoal.data.schema import Role
 from shoal.errors import ParameterError, RecipeError, listed
+from shoal.recipe.editing import unfilled_places
 from shoal.recipe.schema import PLACEHOLDER, Choice, Content, keys_at, keys_of_auto
 
 __all__ = ["Written", "examined", "mistakes", "read", "with_section"]
@@ -57,7 +58,7 @@ def read(path: Path, method: Mapping[str, Any] | None = None) -> Written:
 def examined(path: Path, content: Mapping[str, Any], digest: str = "") -> Written:
     """A recipe that is not in a file, or not yet; `path` is where it would be."""
     raw = with_section(content)
-    unfilled = [place for place, value in toml.plain_values(raw) if value == PLACEHOLDER]
+    unfilled = unfilled_places(raw)
     wrong = []
     if unfilled:
         places = ", ".join(map(toml.at, unfilled))
@@ -235,12 +236,13 @@ def _check_reading(content: Content) -> Iterator[RecipeError]:
         where = f"source.{error.option}" if error.option else "source"
         shown = f"{error.given} {error.what}" if error.given else error.what
         yield RecipeError(shown, error.fix, where=where)
-    dates = given.get("dates")
-    for name in dates if isinstance(dates, dict) else ():
-        if name not in content.roles:
-            hint = toml.suggestion(name, content.roles)
-            where = f"source.dates.{toml.key(name)}"
-            yield RecipeError("no such column in [roles]", hint, where=where)
+    for option in BY_COLUMN:
+        said = given.get(option)
+        for name in said if isinstance(said, dict) else ():
+            if name not in content.roles:
+                hint = toml.suggestion(name, content.roles)
+                where = f"source.{option}.{toml.key(name)}"
+                yield RecipeError("no such column in [roles]", hint, where=where)
 
 
 def _check_models(content: Content) -> Iterator[RecipeError]:

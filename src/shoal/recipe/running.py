@@ -21,7 +21,7 @@ from shoal.data import disk, toml
 from shoal.data.databases import is_database
 from shoal.data.engines import EngineName
 from shoal.data.file_options import FileOptions
-from shoal.data.formats import READING, is_csv
+from shoal.data.formats import BY_COLUMN, READING, is_csv
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.schema import Role, Schema
@@ -326,9 +326,11 @@ class Recipe:
             types = {name: kind for name, kind in types.items() if name in wanted}
             trees = {name: tree for name, tree in trees.items() if name in wanted}
         reading = source.reading
-        if names is not None and isinstance(reading.get("dates"), dict):
-            dates = {name: form for name, form in reading["dates"].items() if name in wanted}
-            reading["dates"] = dates or None
+        for option in BY_COLUMN:
+            said = reading.get(option)
+            if names is not None and isinstance(said, dict):
+                kept = {name: value for name, value in said.items() if name in wanted}
+                reading[option] = kept or None
         own: dict[str, Any] = {}
         if path != self.source:
             reading = FileOptions.fitting(reading, path)

@@ -337,6 +337,7 @@ class SourceSection(Section):
     decimal: str | None = None
     thousands: str | None = None
     dates: str | dict[str, str] | None = None
+    missing_texts: list[str] | dict[str, list[str]] | None = None
     engine: EngineName | None = None
     master: str | None = None
     query: str | None = None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.data import toml
 from shoal.data.disk import is_address
 from shoal.errors import RecipeError, ShoalError
-from shoal.recipe.editing import PLACEHOLDER
+from shoal.recipe.editing import PLACEHOLDER, unfilled_places
 from shoal.workbench.projects import Project
 from shoal.workbench.texts import Translate
 
@@ -99,8 +99,7 @@ class Overview:
     @cached_property
     def undecided(self) -> list[toml.Place]:
         """The places that still have a "?"."""
-        values = toml.plain_values(self.content)
-        return [place for place, value in values if value == PLACEHOLDER]
+        return unfilled_places(self.content)
 
     @cached_property
     def mistakes(self) -> list[RecipeError]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from shoal.data import toml
 from shoal.data.disk import replacing
-from shoal.data.formats import READING
+from shoal.data.formats import BY_COLUMN, READING
 from shoal.errors import FileError, ParameterError, RecipeError, ShoalError
 from shoal.recipe.editing import Draft
 
@@ -38,9 +38,11 @@ _SHAPES: dict[tuple[str, ...], tuple[type, ...]] = {
     **{
         (name,): (dict,) for name in ("source", "roles", "hierarchies", "ledger", "views", "output")
     },
-    **{("source", name): (str,) for name in ("path", "query", *READING) if name != "dates"},
+    **{("source", name): (str,) for name in ("path", "query", *READING) if name not in BY_COLUMN},
     ("source", "dates"): (str, dict),
     ("source", "dates", "*"): (str,),
+    ("source", "missing_texts"): (list, dict),
+    ("source", "missing_texts", "*"): (list,),
     ("source", "types"): (dict,),
     ("source", "types", "*"): (str,),
     ("roles", "*"): (str,),
@@ -251,7 +253,7 @@ def require_shape(draft: Draft) -> None:
         for key in section if last == "*" else [last]:
             value = section.get(key)
             if value is not None and not isinstance(value, kinds):
-                what = "a section" if dict in kinds else "a text"
+                what = "a list" if list in kinds else "a section" if dict in kinds else "a text"
                 raise RecipeError(
                     f"{toml.at([*way, key])} is not {what}",
                     "mend it in the recipe, and reload the page",

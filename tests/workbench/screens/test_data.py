@@ -301,3 +301,27 @@ def test_a_wrong_guess_is_seen_and_mended_in_the_browser(page: Any, tmp_path: Pa
     page.get_by_label("Type of plz").wait_for()
     page.set_viewport_size({"width": 360, "height": 740})
     assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+
+
+def test_texts_are_counted_as_missing_by_a_click(empty_bench: Bench) -> None:
+    begun(empty_bench, "age,town,paid\n39,Ulm,5\nk.A.,?,999\n50,Bonn,7\n")
+    assert "Count “k.A.” in age as missing" in columns(empty_bench)
+    said = text_of(empty_bench.post(f"{DATA}/missing-texts", column="age", text="k.A.").text)
+    assert "Read age as whole number" in said
+    assert "Count “k.A.” in age as a value again" in said
+    empty_bench.post(f"{DATA}/type", column="age", kind="integer")
+    empty_bench.post(f"{DATA}/missing-texts", column="town", text="?")
+    empty_bench.post(f"{DATA}/missing-texts", column="paid", text="999")
+    texts = {"age": ["k.A."], "town": ["?"], "paid": ["999"]}
+    assert recipe(empty_bench).get("source", "missing_texts") == texts
+    # This "?" is a text, and not something to decide.
+    assert not any(place[0] == "source" for place in recipe(empty_bench).undecided)
+    project = empty_bench.project("mine~recipe")
+    table = empty_bench.desk.tables.bare(project)
+    assert table.keys("age") == (39, 50, None)
+    assert table.labels("town") == ("Bonn", "Ulm", "")
+    assert "" in table.labels("paid")
+    empty_bench.post(f"{DATA}/missing-texts", column="paid", text="999", back="1")
+    assert "999" in empty_bench.desk.tables.bare(project).labels("paid")
+    empty_bench.post(f"{DATA}/missing-texts", column="nothing", text="NA", status=422)
+    empty_bench.post(f"{DATA}/missing-texts", column="age", text="", status=422)

@@ -23,7 +23,7 @@ from shoal.workbench.beginning import place_in_recipe, placeholders
 from shoal.workbench.folders import listing, require_there, typed_place
 from shoal.workbench.pages import Opened, Submitted
 from shoal.workbench.projects import Project
-from shoal.workbench.screens.data_parts import FIGURES, found_part, source_part
+from shoal.workbench.screens.data_parts import FIGURES, found_part, missing_texts, source_part
 from shoal.workbench.steps import Standing, Step
 
 __all__ = ["STEP", "router"]
@@ -178,6 +178,24 @@ def missing(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
     if policy not in ("category", "refuse"):
         raise ParameterError("there is no such policy", "choose one of the two")
     here.decide("missing", to=policy)
+    return _found(here)
+
+
+@router.post("/missing-texts")
+def count_as_missing(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
+    """Count a text in a column as a missing value, or as a value again."""
+    _require_owner(here)
+    column, text = str(form.get("column", "")), str(form.get("text", ""))
+    names = here.desk.tables.bare(here.project).names
+    if column not in names:
+        raise ParameterError("there is no such column", "choose one from the list")
+    ValueOptions(missing_texts=[text])
+    with here.deciding() as draft:
+        texts = missing_texts(draft, names)
+        kept = [one for one in texts.get(column, ()) if one != text]
+        texts[column] = kept if form.get("back") else [*kept, text]
+        said = {name: some for name, some in texts.items() if some}
+        draft.set("source", "missing_texts", to=said or None)
     return _found(here)
 
 

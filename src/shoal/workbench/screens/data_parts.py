@@ -3,7 +3,7 @@
 Uses `pages`, `tables` and `work`; `data` shows it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from shoal.data.kinds import Kind
 from shoal.data.layouts import SourceLayout, look
 from shoal.data.tables import Table
 from shoal.errors import ShoalError
-from shoal.recipe.editing import editing
+from shoal.recipe.editing import Draft, editing
 from shoal.recipe.schema import PLACEHOLDER
 from shoal.workbench.jobs import Job
 from shoal.workbench.looking import figures_seen
@@ -23,7 +23,7 @@ from shoal.workbench.pages import Opened
 from shoal.workbench.tables import is_streamed, place_of
 from shoal.workbench.work.findings import found_in
 
-__all__ = ["FIGURES", "DataColumn", "ShownTable", "found_part", "source_part"]
+__all__ = ["FIGURES", "DataColumn", "ShownTable", "found_part", "missing_texts", "source_part"]
 
 FIGURES = "numbers of rows, of missing values and of different values"
 """What was looked at by somebody who has asked for the figures of columns."""
@@ -34,10 +34,12 @@ class DataColumn:
     """A column in the list.
 
     declared: its type in the recipe; None if the recipe does not say
+    missing_texts: texts that the recipe counts as missing in it
     """
 
     found: FoundColumn
     declared: Kind | None
+    missing_texts: tuple[str, ...] = ()
 
     @property
     def kind(self) -> Kind:
@@ -147,11 +149,15 @@ def found_part(here: Opened, *, settle: bool = False) -> ShownTable:
         _settle(here, found)
     draft = here.draft
     types = draft.section("source", "types")
+    texts = missing_texts(draft, table.names)
     names, named = set(table.names), draft.columns
     looked_at = found[0].rows if found else 0
     is_part = is_streamed(table) and through is None
     return ShownTable(
-        columns=tuple(DataColumn(one, _kind(types.get(one.name))) for one in found),
+        columns=tuple(
+            DataColumn(one, _kind(types.get(one.name)), tuple(texts.get(one.name, ())))
+            for one in found
+        ),
         rows=None if is_part else looked_at,
         seen=looked_at if is_part else None,
         engine=_engine(table),
@@ -161,6 +167,12 @@ def found_part(here: Opened, *, settle: bool = False) -> ShownTable:
         job=job,
         with_figures=FIGURES in figures_seen(project),
     )
+
+
+def missing_texts(draft: Draft, names: Iterable[str]) -> dict[str, list[str]]:
+    """The texts that a recipe counts as missing, by column; those of all columns are of each."""
+    said = draft.get("source", "missing_texts") or {}
+    return dict(said) if isinstance(said, Mapping) else {name: list(said) for name in names}
 
 
 def _looked_through(here: Opened) -> tuple[tuple[FoundColumn, ...] | None, Job | None]:

@@ -15,7 +15,7 @@ __all__ = ["found_in", "run"]
 
 
 def run(project: Project, arguments: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """What every column looks like: types and numbers, no value."""
+    """What every column looks like: types and numbers, no value but NA and the like."""
     progress(0, 0, "reading the table")
     draft = project.draft()
     found = find(Tables().bare(project, draft), progress)
