@@ -132,7 +132,8 @@ class Certificate:
 
         Lines have at most 80 characters, except where a word is longer.
         """
-        lines = [f"Release {self.number}, made by Shoal {self.version} with {self.method}"]
+        made = f"Release {self.number}, made by Shoal {self.version} with {self.method}"
+        lines = [textwrap.fill(made, _WIDTH, break_on_hyphens=False)]
         if not self.private:
             lines.append("NOT PRIVATE: the draws came from a seed; this release is a test")
         for title, entries in self.sections():
