@@ -13,13 +13,16 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, TypeVar
 
-__all__ = ["NOTICE", "OWNER_ONLY", "brief", "owner_only"]
+__all__ = ["NOTICE", "NOT_FOR_RELEASE", "OWNER_ONLY", "brief", "owner_only"]
 
 OWNER_ONLY = "owner only: "
 """What the text of such a thing begins with."""
 
 NOTICE = f"{OWNER_ONLY}this report reveals information about the input"
 """The first and the last line of a report for the owner."""
+
+NOT_FOR_RELEASE = {"not_for_release": True, "notice": NOTICE}
+"""What the JSON of such a thing begins with."""
 
 _LONGEST = 200
 """Characters of the parts of a `repr`: with the name, three lines of a terminal at most."""

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from shoal.zones import NOTICE
 from tests.cli.shell import SECRET, refused, run
-from tests.recipe.people import PEOPLE
+from tests.recipe.people import PEOPLE, RECIPE
 
 
 def test_assess_prints_one_json_object(folder: Path) -> None:
@@ -192,6 +193,45 @@ def test_a_verdict_that_cannot_be_given_names_the_options(folder: Path) -> None:
     said = " ".join(run("assess", "people.csv", "-q", "sex").stdout.split())
     assert said.startswith("No convention can be judged: rows are not people")
     assert "with --person, or give --rows-are-people" in said
+
+
+def test_what_is_said_of_a_table_is_marked_for_the_owner_only(folder: Path) -> None:
+    assert run("assess", "people.csv", "-q", "sex").stdout.splitlines()[-1] == NOTICE
+    found = json.loads(run("assess", "people.csv", "-q", "sex", "--json").stdout)
+    assert list(found)[:2] == ["not_for_release", "notice"]
+
+
+# A recipe in place of a table
+
+
+def test_a_recipe_says_what_its_columns_are(folder: Path) -> None:
+    named = ["--identifying", "name", "-q", "age,sex", "--sensitive", "diagnosis"]
+    of_table = run("assess", "people.csv", *named, "--details").stdout
+    assert run("assess", "recipe.toml", "--details").stdout == of_table
+
+
+def test_a_recipe_says_who_is_a_person(folder: Path) -> None:
+    (folder / "people.csv").write_text(PEOPLE + PEOPLE.partition("\n")[2])
+    (folder / "recipe.toml").write_text(
+        RECIPE.replace("suppression = 0.5", 'suppression = 0.5\nunit = "name"')
+    )
+    found = json.loads(run("assess", "recipe.toml", "--json").stdout)
+    assert found["people"] == 6
+
+
+@pytest.mark.parametrize(
+    "option", [["-q", "sex"], ["--person", "name"], ["--rows-are-people"], ["--separator", ";"]]
+)
+def test_what_a_recipe_says_itself_is_refused(folder: Path, option: list[str]) -> None:
+    said = refused("assess", "recipe.toml", *option)
+    assert "is for a table; a recipe says it itself, so change it there" in said
+
+
+def test_a_recipe_without_quasi_identifying_columns_is_refused(folder: Path) -> None:
+    noisy = '[method]\nname = "noisy-counts"\nepsilon = 1\ndelta = 1e-6\n'
+    recipe = RECIPE.partition("[method]")[0].replace('"quasi"', '"insensitive"') + noisy
+    (folder / "recipe.toml").write_text(recipe)
+    assert "change the role of those that others may know" in refused("assess", "recipe.toml")
 
 
 # Without --quasi

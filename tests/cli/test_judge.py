@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 
 from shoal.cli.app import app
 from shoal.measure.loss import LOSSES
-from shoal.studies.judging import NOTICE
+from shoal.zones import NOTICE
 from tests.recipe.people import PEOPLE, RECIPE
 from tests.regions import METHODS, write_towns
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import shoal
+from shoal.zones import NOTICE
 from tests.cli.shell import DIVERSE, refused, run
 from tests.recipe.people import RECIPE
 from tests.regions import METHODS, write_towns
@@ -23,6 +24,9 @@ def test_a_preview_shows_the_table_at_its_levels(folder: Path) -> None:
     assert {"values": {"age": "30-39", "sex": "f"}, "records": 2, "kept": True} in found["first"]
     shown = run("preview", "recipe.toml", "--levels", "age=1", "--rows", "1")
     assert "The first 1 group\n" in shown.stdout
+    lines = shown.stdout.splitlines()
+    assert lines[0] == lines[-1] == NOTICE
+    assert next(iter(found)) == "not_for_release"
     assert max(map(len, shown.stdout.splitlines())) <= 80
 
 

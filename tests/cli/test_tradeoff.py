@@ -12,8 +12,8 @@ import shoal
 from shoal.chance import Seeded
 from shoal.cli.app import app
 from shoal.methods.personal import Personal, PersonalFacts
-from shoal.studies.judging import NOTICE
 from shoal.studies.tradeoffs import tradeoff
+from shoal.zones import NOTICE
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ from shoal.cli.terminal import (
     working,
 )
 from shoal.errors import FileError, ParameterError, spelled
+from shoal.zones import NOT_FOR_RELEASE, NOTICE
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -53,6 +54,15 @@ def _limit(name: str, metavar: str, text: str) -> Any:
         rich_help_panel="Limits (exit code 1 if violated)",
         show_default=False,
     )
+
+
+@dataclass(frozen=True)
+class People:
+    """Whom the rows of a table are about, as `shoal.assess` is told."""
+
+    person: str | None
+    household: str | None
+    rows_are_people: bool | None
 
 
 @dataclass(frozen=True)
@@ -98,10 +108,27 @@ class ColumnOptions:
         """The columns that tell people and households apart."""
         return tuple(name for name in (self.person, self.household) if name is not None)
 
-    def read(self, form: options.Form, file: str) -> "Table":
-        return form.read(
-            file, quasi=self.quasi, sensitive=self.sensitive, identifying=self.identifying
-        )
+    def read(self, form: options.Form, file: str) -> "tuple[Table, People]":
+        """The table, and whom its rows are about; a recipe says both itself."""
+        given = {
+            "quasi": self.quasi,
+            "sensitive": self.sensitive,
+            "identifying": self.identifying,
+        }
+        if not options.is_recipe(file):
+            people = People(self.person, self.household, self.rows_are_people or None)
+            return form.read(file, **given), people
+        also = {"person": self.person, "rows_are_people": self.rows_are_people}
+        recipe = form.of_recipe(file, **given, **also)
+        method = recipe.method()
+        unit = getattr(method, "person", None) or getattr(method, "unit", None)
+        table = recipe.table()
+        if not table.quasi:
+            raise ParameterError(
+                f"{file} has no quasi-identifying column, so there is nothing to assess",
+                "change the role of those that others may know",
+            )
+        return table, People(unit, self.household, rows_are_people=None)
 
 
 @dataclass(frozen=True)
@@ -196,7 +223,14 @@ class AnswerOptions(options.ChartFile):
 @bundled
 def assess(
     context: typer.Context,
-    file: options.File,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|RECIPE",
+            help="A table, or a recipe that says what its columns are.",
+            show_default=False,
+        ),
+    ],
     columns: ColumnOptions,
     origin: PopulationOptions,
     *,
@@ -225,7 +259,7 @@ def assess(
     above = gates.share(gate.threshold, "threshold")
     limits.require_possible(above)
     with working(f"reading {options.shown(file)}"):
-        table = columns.read(form, file)
+        table, whose = columns.read(form, file)
     if not table.quasi:
         _refuse(context, table, columns.units)
         raise typer.Exit(2)
@@ -234,9 +268,9 @@ def assess(
     with working(f"assessing {table.rows:,} rows"):
         assessment = assess_table(
             table,
-            person=columns.person,
-            household=columns.household,
-            rows_are_people=columns.rows_are_people,
+            person=whose.person,
+            household=whose.household,
+            rows_are_people=whose.rows_are_people,
             population=people,
             fraction=share,
             threshold=above,
@@ -251,7 +285,7 @@ def assess(
         limit = violation.limit.replace("_", "-")
         violated.append(f"--{limit} {violation.given}: {spelled(violation.what, spelling)}")
     if answer.json:
-        print_json({**assessment.to_dict(), "violated": violated})
+        print_json({**NOT_FOR_RELEASE, **assessment.to_dict(), "violated": violated})
     else:
         show(f"{spelled(assessment.verdict.line, spelling)}\n")
         show(*_pages(assessment))
@@ -262,6 +296,7 @@ def assess(
                 "\nFor uniqueness in the population, give --fraction, the share of it that the "
                 "table holds"
             )
+        show("", NOTICE)
     answer.write(assessment)
     for line in violated:
         complain(f"violated: {line}")

@@ -23,7 +23,7 @@ from shoal.cli.terminal import (
     working,
 )
 from shoal.errors import ParameterError, listed, plural
-from shoal.zones import NOTICE
+from shoal.zones import NOT_FOR_RELEASE, NOTICE
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -140,7 +140,7 @@ def _knowing_the_algorithm(
         )
     exposed = result.exposed_records(people, most)
     if json:
-        about = {"not_for_release": True, "notice": NOTICE, "release": str(path)}
+        about = {**NOT_FOR_RELEASE, "release": str(path)}
         listed_people = [asdict(person) for person in exposed]
         print_json({**about, **_plain(result), "exposed": listed_people})
         return
@@ -165,7 +165,7 @@ def _naming_people(path: Path, release: "Release", chosen: "Recipe", json: bool)
     with working("attacking") as report:
         seen = recognise(method, people, release.table, progress=report)
     if json:
-        about = {"not_for_release": True, "notice": NOTICE, "release": str(path)}
+        about = {**NOT_FOR_RELEASE, "release": str(path)}
         print_json({**about, **asdict(seen)})
         return
     show(NOTICE, "", "Whom someone recognises who has everybody's values and knows the algorithm")

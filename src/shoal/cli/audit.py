@@ -22,7 +22,7 @@ from shoal.cli.terminal import (
 )
 from shoal.cli.workbench import needs_libraries
 from shoal.errors import FileError, ParameterError
-from shoal.zones import NOTICE
+from shoal.zones import NOT_FOR_RELEASE, NOTICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -335,7 +335,7 @@ def state(
         shown = [column.to_dict() for column in columns]
         apart = [column.to_dict() for column in known]
         figures_of = {"people": audit.people, "columns": shown, "known": apart, "head": head}
-        print_json({"not_for_release": True, "notice": NOTICE, **figures_of})
+        print_json({**NOT_FOR_RELEASE, **figures_of})
     else:
         show(
             NOTICE,
@@ -366,7 +366,7 @@ def attack(store: Place = None, json: options.Json = False) -> None:
         values = disclosed(audit)
     if json:
         shown = [_disclosed(audit, value) for value in values]
-        print_json({"not_for_release": True, "notice": NOTICE, "disclosed": shown})
+        print_json({**NOT_FOR_RELEASE, "disclosed": shown})
     elif values:
         complain(NOTICE)
         rows = [_disclosed_row(audit, value) for value in values]

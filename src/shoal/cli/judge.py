@@ -11,6 +11,7 @@ from shoal.cli import options
 from shoal.cli.bundles import bundled
 from shoal.cli.terminal import figures, listing, percent, print_json, remark, show, title, working
 from shoal.errors import plural
+from shoal.zones import NOTICE
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -89,7 +90,6 @@ def judge(
     The report reveals information about the input: FILE cannot be beside a release.
     """
     import shoal
-    from shoal.studies.judging import NOTICE
 
     files.require()
     chosen = counting.load(recipe)

@@ -744,6 +744,19 @@ class Form(Layout):
         """Whether nothing is said about the query, and about how files are written."""
         return self.query is None and not self.reading
 
+    def of_recipe(self, path: str, **asked: object) -> "Recipe":
+        """The recipe in place of a table; options that say what only a recipe may say are refused.
+
+        asked: further options about the table, by name
+        """
+        said = {**asked, "type": self.types, "query": self.query, **self.reading}
+        if extra := [name for name, value in said.items() if value not in (None, [], False)]:
+            raise ParameterError(
+                f"--{extra[0].replace('_', '-')} is for a table",
+                "a recipe says it itself, so change it there",
+            )
+        return self.load(Path(path))
+
     def beside(self, place: str, query: str | None = None) -> "Form":
         """The options for another table of the command.
 
@@ -794,6 +807,11 @@ class Form(Layout):
             given = [*trees, *kinds, *known, *secret, *naming]
             error.fix += _meant(given, source.names, error.fix)
             raise
+
+
+def is_recipe(place: str) -> bool:
+    """Whether an argument names a recipe, not a table."""
+    return place.endswith(".toml")
 
 
 def shown(place: str) -> str:

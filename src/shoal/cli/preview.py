@@ -1,7 +1,6 @@
 """`shoal preview`: what becomes of a table at given levels."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +19,7 @@ from shoal.cli.terminal import (
     working,
 )
 from shoal.errors import HierarchyError, ParameterError, listed, plural
+from shoal.zones import NOT_FOR_RELEASE, NOTICE
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -55,21 +55,10 @@ def preview(
     """
     from shoal.measure.previewing import preview as preview_table
 
-    if source.endswith(".toml"):
-        asked: dict[str, Any] = {
-            "quasi": quasi,
-            "hierarchy": files.hierarchy,
-            "type": form.types,
-            "root": files.root,
-            "add-root": files.add_root,
-            "query": form.query,
-            **{name.replace("_", "-"): value for name, value in form.reading.items()},
-        }
-        if extra := [f"--{name}" for name, value in asked.items() if value not in (None, [])]:
-            raise ParameterError(
-                f"{extra[0]} is for a table", "a recipe says it itself, so change it there"
-            )
-        table, method = _of_recipe(form.load(Path(source)))
+    if options.is_recipe(source):
+        said = {"quasi": quasi, "hierarchy": files.hierarchy}
+        said |= {"root": files.root, "add_root": files.add_root}
+        table, method = _of_recipe(form.of_recipe(source, **said))
     else:
         trees = files.read(form.types, [source])
         table, method = _of_file(source, form, quasi, trees), None
@@ -89,13 +78,14 @@ def preview(
             groups=rows,
         )
     if json:
-        print_json(result.to_dict())
+        print_json({**NOT_FOR_RELEASE, **result.to_dict()})
         return
-    show(*_pages(result))
+    show(NOTICE, "", *_pages(result))
     if method is not None:
         show(*(f"\n{note}" for note in _notes(method, result)))
     if result.first:
         show(*_first_pages(result))
+    show("", NOTICE)
 
 
 def _of_recipe(recipe: "Recipe") -> "tuple[Table, Any]":

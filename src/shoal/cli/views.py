@@ -15,7 +15,7 @@ from shoal.cli import options
 from shoal.cli.bundles import bundled
 from shoal.cli.terminal import figures, listing, percent, print_json, remark, show, title, working
 from shoal.errors import ParameterError, plural
-from shoal.zones import NOTICE
+from shoal.zones import NOT_FOR_RELEASE, NOTICE
 
 if TYPE_CHECKING:
     from shoal.exact.numbers import Exact
@@ -247,7 +247,7 @@ def check(
         exposed = [_exposed_json(one) for one in checked.exposed]
         undecided = [_exposed_json(one) for one in checked.undecided]
     if json:
-        content = {"not_for_release": True, "notice": NOTICE, **_json(checked)}
+        content = {**NOT_FOR_RELEASE, **_json(checked)}
         print_json({**content, "exposed": exposed, "undecided": undecided})
     else:
         _show(checked, listed)

@@ -22,7 +22,7 @@ from shoal.cli.views import (
     value_text,
 )
 from shoal.errors import ParameterError, plural
-from shoal.zones import NOTICE
+from shoal.zones import NOT_FOR_RELEASE, NOTICE
 
 if TYPE_CHECKING:
     from shoal.views import BeforeAfter, Candidate, Plan, Restored, Unrestored, View
@@ -224,8 +224,7 @@ class _Result:
     def json(self) -> dict[str, Any]:
 
         content: dict[str, Any] = {
-            "not_for_release": True,
-            "notice": NOTICE,
+            **NOT_FOR_RELEASE,
             "adversary": self.adversary,
             "candidates": len(self.candidates),
         }

@@ -16,7 +16,7 @@ from shoal.data.tables import Table
 from shoal.errors import ParameterError, plural
 from shoal.look.pictures import Picture, Pictured
 from shoal.measure.risk import MARKERS, Assessment, assess
-from shoal.zones import NOTICE, owner_only
+from shoal.zones import NOT_FOR_RELEASE, owner_only
 
 __all__ = ["Comparison", "Side", "compare"]
 
@@ -82,7 +82,7 @@ class Comparison(Pictured):
         sides = {"a": self.a.to_dict(), "b": self.b.to_dict()}
         if not self.a_is_input:
             return sides
-        return {"not_for_release": True, "notice": NOTICE, **sides}
+        return {**NOT_FOR_RELEASE, **sides}
 
 
 @typed

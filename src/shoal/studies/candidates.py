@@ -28,7 +28,7 @@ from shoal.releases.verification import verify
 from shoal.studies.judging import Judgement, judge, losses_by_size, released_levels, released_rows
 from shoal.studies.promised import in_short, includes, rows_are_people, unit_of
 from shoal.studies.released import ReleasedForm
-from shoal.zones import NOTICE, owner_only
+from shoal.zones import NOT_FOR_RELEASE, owner_only
 
 __all__ = [
     "RISKS",
@@ -189,8 +189,7 @@ class ReleaseComparison(Pictured):
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, `not_for_release` first."""
         return {
-            "not_for_release": True,
-            "notice": NOTICE,
+            **NOT_FOR_RELEASE,
             "input": _figures(self.input),
             "columns": list(self.columns),
             "measured": list(self.measured),

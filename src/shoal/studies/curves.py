@@ -16,7 +16,7 @@ from shoal.look.charts import ChartAxis, Mark, lines, number
 from shoal.look.pictures import Picture
 from shoal.look.zoned import Zone
 from shoal.studies.saving import Saved
-from shoal.zones import NOTICE, owner_only
+from shoal.zones import NOT_FOR_RELEASE, owner_only
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,7 +52,7 @@ class Study(Saved):
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, `not_for_release` first."""
         values = plain(asdict(self))  # type: ignore[call-overload]
-        return {"not_for_release": True, "notice": NOTICE, **values}
+        return {**NOT_FOR_RELEASE, **values}
 
 
 @owner_only

@@ -58,10 +58,9 @@ from shoal.releases.release import Release
 from shoal.studies.apart import BucketFigures, bucket_figures
 from shoal.studies.own_levels import FittingRisk, OwnLevels
 from shoal.studies.released import ReleasedForm, released_form, with_counts
-from shoal.zones import owner_only
+from shoal.zones import NOT_FOR_RELEASE, owner_only
 
 __all__ = [
-    "NOTICE",
     "ColumnCounts",
     "Judgement",
     "Lost",
@@ -75,9 +74,6 @@ __all__ = [
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-
-NOTICE = "owner only: this report reveals information about the input"
-"""The first and the last line of a judgement for people."""
 
 CLASSIFIERS: tuple[Classifier, ...] = ("tree", "logistic", "c4.5")
 """What is trained on the input and on the release."""
@@ -167,7 +163,7 @@ class Judgement(Pictured):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, `not_for_release` first."""
-        return {"not_for_release": True, "notice": NOTICE, **asdict(self)}
+        return {**NOT_FOR_RELEASE, **asdict(self)}
 
     def to_json(self) -> str:
         """One JSON object; what is infinite is null, for JSON has no such number."""

@@ -26,7 +26,7 @@ from shoal.methods.catalogue import entries, entry_of
 from shoal.methods.method import Method, Progress, people_of, silent
 from shoal.studies.apart import ESTIMATES
 from shoal.studies.curves import Study
-from shoal.zones import NOTICE, owner_only
+from shoal.zones import NOT_FOR_RELEASE, owner_only
 
 if TYPE_CHECKING:
     import polars as pl
@@ -176,7 +176,7 @@ class LimitReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, `not_for_release` first."""
-        return {"not_for_release": True, "notice": NOTICE, **asdict(self)}
+        return {**NOT_FOR_RELEASE, **asdict(self)}
 
 
 @typed

@@ -23,7 +23,7 @@ from shoal.studies.judging import ColumnCounts, ValueCount
 from shoal.studies.pairs import PairShares, pairs_of
 from shoal.studies.pictures import column_shares
 from shoal.studies.promised import unit_of
-from shoal.zones import NOTICE, owner_only
+from shoal.zones import NOT_FOR_RELEASE, NOTICE, owner_only
 
 __all__ = ["SIMULATION", "Details", "Simulation", "measure", "rank", "simulate"]
 
@@ -192,8 +192,7 @@ class Details:
             for each in self.columns
         ]
         return {
-            "not_for_release": True,
-            "notice": NOTICE,
+            **NOT_FOR_RELEASE,
             "records": self.records,
             "kept": self.kept,
             "columns": columns,
