@@ -110,16 +110,19 @@ class ColumnOptions:
 
     def read(self, form: options.Form, file: str) -> "tuple[Table, People]":
         """The table, and whom its rows are about; a recipe says both itself."""
-        given = {
-            "quasi": self.quasi,
-            "sensitive": self.sensitive,
-            "identifying": self.identifying,
-        }
         if not options.is_recipe(file):
-            people = People(self.person, self.household, self.rows_are_people or None)
-            return form.read(file, **given), people
-        also = {"person": self.person, "rows_are_people": self.rows_are_people}
-        recipe = form.of_recipe(file, **given, **also)
+            table = form.read(
+                file, quasi=self.quasi, sensitive=self.sensitive, identifying=self.identifying
+            )
+            return table, People(self.person, self.household, self.rows_are_people or None)
+        recipe = form.of_recipe(
+            file,
+            quasi=self.quasi,
+            sensitive=self.sensitive,
+            identifying=self.identifying,
+            person=self.person,
+            rows_are_people=self.rows_are_people,
+        )
         method = recipe.method()
         unit = getattr(method, "person", None) or getattr(method, "unit", None)
         table = recipe.table()

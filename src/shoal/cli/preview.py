@@ -56,9 +56,14 @@ def preview(
     from shoal.measure.previewing import preview as preview_table
 
     if options.is_recipe(source):
-        said = {"quasi": quasi, "hierarchy": files.hierarchy}
-        said |= {"root": files.root, "add_root": files.add_root}
-        table, method = _of_recipe(form.of_recipe(source, **said))
+        recipe = form.of_recipe(
+            source,
+            quasi=quasi,
+            hierarchy=files.hierarchy,
+            root=files.root,
+            add_root=files.add_root,
+        )
+        table, method = _of_recipe(recipe)
     else:
         trees = files.read(form.types, [source])
         table, method = _of_file(source, form, quasi, trees), None
