@@ -121,8 +121,11 @@ def serve_team(
 
 
 def _require_folder(home: Path) -> None:
-    if not home.is_dir():
-        raise FileError("there is no such folder", "make it first", where=str(home))
+    if home.is_dir():
+        return
+    if home.exists():
+        raise FileError("this is a file", "give the folder that it is in", where=str(home))
+    raise FileError("there is no such folder", "make it first", where=str(home))
 
 
 def _quiet(event: Event) -> None:
