@@ -1,4 +1,4 @@
-"""Of methods that do not look at values nothing is learnt but what groups show, with suppression too."""
+"""Of methods that do not look at values only what groups show is learnt, with suppression too."""
 
 from fractions import Fraction
 from typing import Any
