@@ -70,6 +70,15 @@ def test_a_session_ends_by_itself(team: Team, monkeypatch: pytest.MonkeyPatch) -
     assert _is_at_the_entrance(owner.get("/"))
 
 
+def test_sessions_that_are_over_are_not_kept(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(3):
+        team.client("owner")
+    assert len(team.access.sessions) == 3
+    monkeypatch.setattr("shoal.workbench.access._SESSION", -1.0)
+    team.client("owner")
+    assert len(team.access.sessions) == 1
+
+
 def test_leaving_ends_the_session(team: Team) -> None:
     owner = team.client("owner")
     session = owner.cookies["shoal-7"]

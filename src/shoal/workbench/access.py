@@ -141,7 +141,10 @@ class TeamAccess(Access):
         if self.members.find(known) is None:
             return None
         session = secrets.token_urlsafe(32)
-        self.sessions[session] = known, time.monotonic()
+        now = time.monotonic()
+        for old in [name for name, (_, since) in self.sessions.items() if now - since > _SESSION]:
+            self.leave(old)
+        self.sessions[session] = known, now
         return session
 
     def account(self, session: str) -> Member | None:

@@ -262,6 +262,7 @@ class Opened(Here):
         self.project: Project = self.desk.home.project(project)
         self.chosen_late: set[str] = set()
         require_shape(self.draft)
+        self.desk.pen.prepare_once()
 
     def address(self, screen: str = "", **query: str) -> str:
         """The address of a screen of the project."""

@@ -14,7 +14,6 @@ from shoal.service.run import allow_files, listening_on, quiet_server, server, t
 from shoal.workbench.access import Access, TeamAccess
 from shoal.workbench.app import Screens, application
 from shoal.workbench.members import Members
-from shoal.workbench.pages import Desk
 
 __all__ = ["TeamAddress", "serve", "serve_team"]
 
@@ -48,7 +47,7 @@ def serve(
         ready(f"http://{HOST}:{port}/?token={access.token}")
         if browse is not None:
             browse(f"http://{HOST}:{port}/?token={access.pass_once()}")
-        _warm_up_soon(app.state.screens, app.state.desk)
+        _warm_up_soon(app.state.screens)
         with unguarded():
             running.run(sockets=[listening])
 
@@ -115,7 +114,7 @@ def serve_team(
         running = server(app, limits, tls)
         ready(port)
         write({"event": "started", "host": address.host, "port": port})
-        _warm_up_soon(app.state.screens, app.state.desk)
+        _warm_up_soon(app.state.screens)
         with unguarded():
             running.run(sockets=[listening])
 
@@ -134,13 +133,8 @@ def _quiet(event: Event) -> None:
         write(event)
 
 
-def _warm_up_soon(screens: Screens, desk: Desk) -> None:
-    """Load screens and what they need in a moment: the first page comes first."""
-
-    def load() -> None:
-        screens.load()
-        desk.pen.prepare()
-
-    timer = threading.Timer(1.0, load)
+def _warm_up_soon(screens: Screens) -> None:
+    """Load the screens in a moment: the first page comes first."""
+    timer = threading.Timer(1.0, screens.load)
     timer.daemon = True
     timer.start()
