@@ -68,11 +68,15 @@ __all__ = [
 
 @dataclass
 class Desk:
-    """What all requests share."""
+    """What all requests share.
+
+    draws_ahead: whether what draws charts starts with the first project, before one is asked for
+    """
 
     home: Home
     access: Access
     jobs: Jobs
+    draws_ahead: bool = False
 
     @cached_property
     def tables(self) -> "Tables":
@@ -262,7 +266,8 @@ class Opened(Here):
         self.project: Project = self.desk.home.project(project)
         self.chosen_late: set[str] = set()
         require_shape(self.draft)
-        self.desk.pen.prepare_once()
+        if self.desk.draws_ahead:
+            self.desk.pen.prepare_once()
 
     def address(self, screen: str = "", **query: str) -> str:
         """The address of a screen of the project."""

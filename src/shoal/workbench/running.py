@@ -43,6 +43,7 @@ def serve(
         port = listening.getsockname()[1]
         access = Access((f"{HOST}:{port}", f"localhost:{port}"))
         app = application(home, access, _quiet)
+        app.state.desk.draws_ahead = True
         running = server(app, ServiceLimits())
         ready(f"http://{HOST}:{port}/?token={access.token}")
         if browse is not None:
@@ -111,6 +112,7 @@ def serve_team(
             address.hosts(port), secure=tls is not None, members=Members(home.absolute())
         )
         app = application(home, access, write)
+        app.state.desk.draws_ahead = True
         running = server(app, limits, tls)
         ready(port)
         write({"event": "started", "host": address.host, "port": port})
