@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.workbench.benches import Bench, bench, hospital, serving
+from tests.workbench.teams import Team
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 SECONDS = 60_000
@@ -29,6 +30,12 @@ def empty_bench(tmp_path: Path) -> Iterator[Bench]:
     """A workbench without a project."""
     with bench(tmp_path) as made:
         yield made
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Team:
+    """The workbench of a team on the demo."""
+    return Team(tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 from shoal.workbench.access import Access, TeamAccess, _with_ours
 from shoal.workbench.app import application
 from shoal.workbench.members import Members
+from shoal.workbench.refusals import ANOTHER_USER, NOT_OURS
 from tests.workbench.benches import HOST, ORIGIN, Bench
 
 PLACES = ("/", "/p/hospital~hospital/data", "/p/hospital~hospital/risk")
@@ -82,10 +83,7 @@ def test_what_does_not_say_where_it_comes_from_changes_nothing(tmp_path: Path) -
     client = TestClient(app, base_url=ORIGIN, cookies={access.cookie: access.session})
     assert client.get("/new").status_code == 200
     refused = client.post("/leave")
-    assert (refused.status_code, refused.text) == (
-        403,
-        "Only pages of the workbench may change anything.",
-    )
+    assert (refused.status_code, refused.text) == (403, NOT_OURS.text)
 
 
 def test_another_user_of_the_machine_does_not_come_in(
@@ -96,7 +94,7 @@ def test_another_user_of_the_machine_does_not_come_in(
     app = application(tmp_path, access, lambda event: None)
     client = TestClient(app, base_url=ORIGIN, cookies={access.cookie: access.session})
     refused = client.get("/new")
-    assert (refused.status_code, refused.text) == (403, "This workbench belongs to another user.")
+    assert (refused.status_code, refused.text) == (403, ANOTHER_USER.text)
     # The members of a team come from anywhere.
     team = TeamAccess((HOST,), members=Members(tmp_path))
     app = application(tmp_path, team, lambda event: None)

@@ -26,7 +26,8 @@ from shoal.workbench.members import Member, may
 from shoal.workbench.projects import Home, Project
 from shoal.workbench.work import release
 from tests.workbench.benches import Bench
-from tests.workbench.test_members import PROJECT, Team, asked
+from tests.workbench.teams import PROJECT, Team
+from tests.workbench.test_members import asked
 
 KEY = "hospital~hospital"
 REVIEWER, ANALYST = Member("Ann", "reviewer"), Member("Ben", "analyst")

@@ -53,3 +53,17 @@ def test_a_chart_that_ends_the_process_is_an_error(pen: Pen) -> None:
     with pytest.raises(ShoalError, match="cannot be drawn"):
         pen.svg(partial(os._exit, 3))
     assert pen.svg(CHART).startswith("<svg")
+
+
+def test_the_process_starts_ahead_once_and_then_only_for_a_chart() -> None:
+    made = Pen()
+    try:
+        made.prepare_once()
+        first = _number_of(made)
+        made._ended()
+        made.prepare_once()
+        assert made._process is None
+        assert made.svg(CHART).startswith("<svg")
+        assert _number_of(made) != first
+    finally:
+        made.close()

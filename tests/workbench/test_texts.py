@@ -20,6 +20,8 @@ from shoal.methods.catalogue import entries
 from shoal.recipe.options import options
 from shoal.recipe.schema import METHODS, MODELS
 from shoal.releases.looking import PLACES
+from shoal.workbench import refusals
+from shoal.workbench.refusals import Refusal
 from shoal.workbench.screens import steps
 from shoal.workbench.texts import LANGUAGES, language_of, translations
 
@@ -33,6 +35,8 @@ _QUOTED = r"""_\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 def texts() -> set[str]:
     """All texts that pages and code mark to be translated."""
     found = {step.title for step in steps()} | {*PLACES.values()} | {*_interview()} | {*_options()}
+    for refusal in (value for value in vars(refusals).values() if isinstance(value, Refusal)):
+        found |= {refusal.title, *refusal.fixes}
     for path in [*FOLDER.rglob("*.html"), *FOLDER.rglob("*.py")]:
         written = path.read_text("utf-8")
         found |= {ast.literal_eval(text) for text in re.findall(_QUOTED, written)}

@@ -47,7 +47,10 @@ class PossibleInput:
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """All ways to give people values that their group shows, and to leave some people out."""
+    """All ways to give people values that their group shows, and to leave some people out.
+
+    People who were left out or suppressed have any of the released values.
+    """
 
     knowledge: Knowledge
 
@@ -56,6 +59,9 @@ class Inputs:
         """The number of inputs; a lower bound if it is far beyond `LARGEST`."""
         knowledge = self.knowledge
         left_out = knowledge.left_out
+        if knowledge.group_of is not None:
+            of_groups = prod(map(orders_of, knowledge.bags.tolist()))
+            return of_groups * int(len(knowledge.keys) ** left_out)
         if left_out:
             # Those who were left out have any bag of the released values.
             bags = comb(len(knowledge.keys) + left_out - 1, left_out)
@@ -63,10 +69,8 @@ class Inputs:
                 return bags
             groups = comb(knowledge.people.rows, left_out)
             return sum(map(orders_of, self._bags())) * groups
-        if knowledge.group_of is None:
-            everyone = knowledge.bags.sum(axis=0).tolist()
-            return orders_of(everyone)
-        return prod(map(orders_of, knowledge.bags.tolist()))
+        everyone = knowledge.bags.sum(axis=0).tolist()
+        return orders_of(everyone)
 
     def _bags(self) -> Iterator[list[int]]:
         """How often values may occur in the input: people who were left out have any of them."""
@@ -100,15 +104,35 @@ class Inputs:
             often = Counter(dict(zip(keys, bag, strict=True)))
             orders_of_groups.append(list(orders(often)))
         members: list[list[int]] = [[] for _ in orders_of_groups]
+        suppressed: list[int] = []
         for row, group in enumerate(group_of):
-            members[group].append(row)
-        prior = Fraction(1, self.number)
-        for chosen in product(*orders_of_groups):
+            (suppressed if group < 0 else members[group]).append(row)
+        number = prod(map(len, orders_of_groups))
+        for missing in product(range(len(keys)), repeat=len(suppressed)):
+            prior = self._prior(missing) / number
             given: list[Value] = [None] * len(group_of)
-            for rows, values in zip(members, chosen, strict=True):
-                for row, value in zip(rows, values, strict=True):
-                    given[row] = value
-            yield tuple(given), prior
+            for row, code in zip(suppressed, missing, strict=True):
+                given[row] = keys[code]
+            for chosen in product(*orders_of_groups):
+                for rows, values in zip(members, chosen, strict=True):
+                    for row, value in zip(rows, values, strict=True):
+                        given[row] = value
+                yield tuple(given), prior
+
+    def _prior(self, missing: Sequence[int]) -> Fraction:
+        """The probability that those who are known to be suppressed have these values.
+
+        All bags of the whole table are equally likely, as where it is not known who was left out;
+        given the released values, the others are drawn from an urn that gains with every draw.
+        """
+        urn = [often + 1 for often in self.knowledge.bags.sum(axis=0).tolist()]
+        total = sum(urn)
+        probability = Fraction(1)
+        for code in missing:
+            probability *= Fraction(urn[code], total)
+            urn[code] += 1
+            total += 1
+        return probability
 
 
 def require_few(number: int) -> None:

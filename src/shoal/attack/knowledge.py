@@ -79,11 +79,12 @@ class Knowledge:
                 " people",
                 "name the sensitive column of the release, and leave it out of `people`",
             )
-        most_left_out = self.people.rows if self.entry.leaves_out else 0
+        leaves_out = self.entry.leaves_out or self.entry.suppresses
+        most_left_out = self.people.rows if leaves_out else 0
         if not 0 <= self.left_out <= most_left_out:
             raise ColumnError(
                 f"there are {self.people.rows:,} people and {len(self.frame):,} released records",
-                "give the people of the release; none of them may be suppressed",
+                "give the people of the release, each once",
             )
 
     @cached_property
@@ -170,9 +171,9 @@ class Knowledge:
 
     @cached_property
     def group_of(self) -> Ints | None:
-        """The released group of every person; None where people fit several groups.
+        """The released group of every person, -1 for those whose group was suppressed.
 
-        Then their group depends on more than what is shown.
+        None where people fit several groups: then theirs depends on more than what is shown.
         """
         names = [name for name in self.shown_names if name in self.people.names]
         codes = [self.coded(name) for name in names]
@@ -183,11 +184,17 @@ class Knowledge:
         for name, codes_of_rows in zip(names, rows, strict=True):
             covered = self._covered(name)
             fits &= covered[:, codes_of_rows].T
-        if (fits.sum(axis=1) != 1).any():
+        starred = self.place.get((ANY,) * len(self.shown_names))
+        if starred is not None and self.entry.suppresses:
+            # Whoever fits another group was not released as a row of stars.
+            fits[:, starred] &= fits.sum(axis=1) == 1
+        number = fits.sum(axis=1)
+        fewest = 0 if self.left_out and self.entry.suppresses else 1
+        if (number < fewest).any() or (number > 1).any():
             return None
         # Everyone fits one group, but the release may be about other people.
-        groups: Ints = fits.argmax(axis=1)[row_of.ravel()]
-        sizes = np.bincount(groups, minlength=len(self.labels))
+        groups: Ints = np.where(number, fits.argmax(axis=1), -1)[row_of.ravel()]
+        sizes = np.bincount(groups[groups >= 0], minlength=len(self.labels))
         if (sizes != self.bags.sum(axis=1)).any():
             return None
         return groups

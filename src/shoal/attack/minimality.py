@@ -62,9 +62,10 @@ def expose(
 
     people: all columns of the input that others may know, with their roles and hierarchies; not the
         sensitive one
-    released: the released dataframe, in which everyone is. Coincident generalisation leaves out
-        some people by lot: the attacker does not know who, and what is found of someone is what he
-        believes if they are in the release
+    released: the released dataframe. Of people whose group was suppressed nothing is found; for all
+        the attacker knows, they have any of the released values. Coincident generalisation leaves
+        out some people by lot: the attacker does not know who, and what is found of someone is what
+        he believes if they are in the release
     effort: how inputs are found; by default counting where the structure allows it, else all inputs
         where they are few, else 1,000 samples
     kind, hierarchy: of the sensitive column, where the models need them
@@ -109,12 +110,11 @@ counted.register(Optimal, optimal.counted)
 
 def _require_known_groups(knowledge: Knowledge, number: int) -> None:
     """Inputs can be sampled only where it is known who is in which group."""
+    if knowledge.group_of is not None:
+        return
+    why = "people fit several released groups"
     if knowledge.left_out:
         why = "records were left out by lot"
-    elif knowledge.group_of is None:
-        why = "people fit several released groups"
-    else:
-        return
     fix = "attack the release of a smaller table"
     if knowledge.entry.proof:
         fix += (

@@ -2,7 +2,8 @@
 
 That reveals nothing where such a table has a group that is too small in any case. The others are
 counted if they are finer than the released one, as each of their groups then has values of one
-released group. Uses `counting`; `minimality` uses it.
+released group. Where groups may be suppressed, a table loses more or less by the values, and is not
+counted, unless no model looks at them. Uses `blind` and `counting`; `minimality` uses it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from shoal.attack import blind
 from shoal.attack.counting import CountedWays, CountingProblem, PeopleClass, ways
 from shoal.attack.inferences import AttackResult, Effort
 from shoal.attack.knowledge import Knowledge
@@ -37,6 +39,8 @@ def counted(
     progress: Progress = silent,
 ) -> AttackResult | None:
     """What is inferred of everyone by counting; None where the structure does not allow it."""
+    if method.suppression and not any(model.columns for model in method.models):
+        return blind.counted(method, knowledge, effort, progress)
     if method.suppression or knowledge.group_of is None or not knowledge.people.rows:
         return None
     quasi = list(knowledge.people.quasi)

@@ -32,7 +32,10 @@ _PRECISION = 1e-7
 
 
 def sampled(knowledge: Knowledge, effort: Effort, progress: Progress = silent) -> AttackResult:
-    """What is inferred of everyone from random inputs. It must be known who is in which group."""
+    """What is inferred of everyone from random inputs. It must be known who is in which group.
+
+    Nothing is said of people whose group was suppressed.
+    """
     group_of = knowledge.group_of
     assert group_of is not None
     people = knowledge.people.rows
@@ -40,6 +43,8 @@ def sampled(knowledge: Knowledge, effort: Effort, progress: Progress = silent) -
     by_group = np.argsort(knowledge.group_of_record, kind="stable")
     [column] = knowledge.values.records([knowledge.column])
     codes = column.codes[by_group]
+    suppressed = knowledge.left_out
+    often_released = knowledge.bags.sum(axis=0)
     hits = np.zeros((people, len(knowledge.keys)), dtype=np.int64)
     kept = 0
     target: tuple[tuple[str, ...], ...] | None = None
@@ -48,7 +53,11 @@ def sampled(knowledge: Knowledge, effort: Effort, progress: Progress = silent) -
         # Everyone, group by group and shuffled within each, gets the values that the group shows.
         shuffled = np.lexsort((source.random(people), group_of))
         drawn = np.empty(people, dtype=np.int64)
-        drawn[shuffled] = codes
+        drawn[shuffled[suppressed:]] = codes
+        if suppressed:
+            # As `Inputs` weighs them: any shares of values were as likely as any others before.
+            likely = source.dirichlet(often_released + 1)
+            drawn[shuffled[:suppressed]] = source.choice(len(likely), suppressed, p=likely)
         values = [knowledge.keys[code] for code in drawn.tolist()]
         coins = Seeded(int(source.integers(1 << 62)))
         frame = knowledge.release_of(values, coins)
@@ -66,10 +75,12 @@ def sampled(knowledge: Knowledge, effort: Effort, progress: Progress = silent) -
     why = ["of the inputs that were drawn, more led to this release with that value"]
     inferences = []
     for person, often in enumerate(hits.tolist()):
+        if group_of[person] < 0:
+            continue
         shares, bounds = estimates(often, kept, hits.size)
         apparent = knowledge.apparent(int(group_of[person]))
         inferences.append(knowledge.inference([person], apparent, shares, why, bounds))
-    return AttackResult("sampling", people, tuple(inferences), None, 0, accepted)
+    return AttackResult("sampling", people, tuple(inferences), None, suppressed, accepted)
 
 
 def estimates(

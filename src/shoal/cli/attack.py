@@ -88,10 +88,11 @@ def attack(
     With --recipe: someone who knows everybody's quasi-identifying values and the algorithm. Who is
     exposed, and why? The answer is owner only. Only these columns of the source are read.
 
-    What can be attacked: Mondrian and optimal tables in which nobody is suppressed, of any size,
-    though large ones take minutes; other methods where up to 3,000 inputs lead to what is seen, or
-    where it shows who is in which group. Coincident and disclosure releases reveal nothing more
-    than they show, which is proven (docs: proofs): attack them on small tables.
+    What can be attacked: Mondrian and optimal tables of any size, though large ones take minutes,
+    and inputs are sampled where models that look at values suppress groups; other methods where up
+    to 3,000 inputs lead to what is seen, or where it shows who is in which group. Coincident and
+    disclosure releases reveal nothing more than they show, which is proven (docs: proofs): attack
+    them on small tables.
 
     Of personal releases: how often is the right person named, by someone who has the recipe's
     register, or everybody's values, and runs the method for each? Columns of choices are read too.

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli.terminal import remark
-from shoal.errors import ParameterError
+from shoal.errors import FileError, ParameterError
 
 __all__ = ["needs_libraries", "workbench"]
 
@@ -16,7 +16,7 @@ def workbench(
         Path,
         typer.Argument(
             metavar="[PROJECT_DIR]",
-            help="The folder of a project, or one with several.",
+            help="The folder of a project, or one with several; a new one is made.",
             show_default=False,
         ),
     ] = Path(),
@@ -50,7 +50,24 @@ def workbench(
 
         webbrowser.open(address)
 
+    _make(project)
     serve(project, port=port, ready=ready, browse=None if no_browser else browse)
+
+
+def _make(folder: Path) -> None:
+    """Make a folder that is not there yet, if there is one to make it in."""
+    if folder.exists() or not folder.parent.is_dir():
+        return
+    try:
+        # What it will hold is private.
+        folder.mkdir(mode=0o700)
+    except OSError as error:
+        raise FileError(
+            f"the folder cannot be made: {error.strerror}",
+            "take one that you may write to",
+            where=str(folder),
+        ) from None
+    remark(f"made the folder {folder}")
 
 
 def needs_libraries() -> ParameterError:

@@ -136,6 +136,9 @@ class Entry:
     Empty if there may be.
     """
 
+    suppresses: bool = False
+    """Whether whole groups may be left out, or released as rows of stars."""
+
     own_ranges: bool = False
     """Whether groups have ranges of their own beside the values of hierarchies."""
 

@@ -669,6 +669,11 @@ ENTRY = Entry(
 
 KDGS_ENTRY = Entry(
     method=KDGS,
+    not_attacked=(
+        "levels are fixed beforehand, so knowing the algorithm adds only that rows which are not "
+        "there have fewer than k records; that every record might be one of k others is proven "
+        "(docs: proofs/semantic)"
+    ),
     summary="frequent rows with exact counts: semantic k-anonymity alone",
     draft=(
         "k = 10  # how many records must share a row, at least",

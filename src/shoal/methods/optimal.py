@@ -458,4 +458,5 @@ ENTRY = Entry(
     public_algorithm=False,
     public_choices=False,
     as_views=AsViews(),
+    suppresses=True,
 )

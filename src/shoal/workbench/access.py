@@ -2,33 +2,46 @@
 
 A page elsewhere can neither read nor start anything: requests need a cookie that only the printed
 address or a key gives, must name this host, and must not come from another origin. Nor may another
-user of this machine come in. Uses `callers`, `members`, the keys of `log` and the service's log;
-`app` puts it around every request.
+user of this machine come in. Uses `callers`, `members`, `refusals`, the keys of `log` and the
+service's log; `app` puts it around every request.
 """
 
 import secrets
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from hmac import compare_digest
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote, urlencode
 
 from starlette.requests import cookie_parser
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from shoal.log.keys import digest
 from shoal.service.asgi import Application, Message, Receive, Send
 from shoal.service.log import Log, place_of
 from shoal.workbench.callers import is_another_user
 from shoal.workbench.members import OWNER, Member, Members, may
+from shoal.workbench.refusals import (
+    ANOTHER_USER,
+    BUG,
+    ELSEWHERE,
+    NO_TOKEN,
+    NOT_OURS,
+    WRONG_HOST,
+    WRONG_ROLE,
+    Refusal,
+)
 
-__all__ = ["ENTER", "OPEN", "START", "Access", "Guard", "TeamAccess", "session_of"]
+__all__ = ["ENTER", "LANGUAGE", "OPEN", "START", "Access", "Guard", "TeamAccess", "session_of"]
 
 OPEN = ("/static/",)
 """Paths that anybody may have: they are the same for everyone, and hold no data."""
 
 ENTER = "/enter"
 """Where members give their key."""
+
+LANGUAGE = "/language"
+"""Where the language of pages is chosen, also of the one that asks for a key."""
 
 START = "/start"
 """Where somebody goes who has come in by the printed address."""
@@ -128,7 +141,10 @@ class TeamAccess(Access):
         if self.members.find(known) is None:
             return None
         session = secrets.token_urlsafe(32)
-        self.sessions[session] = known, time.monotonic()
+        now = time.monotonic()
+        for old in [name for name, (_, since) in self.sessions.items() if now - since > _SESSION]:
+            self.leave(old)
+        self.sessions[session] = known, now
         return session
 
     def account(self, session: str) -> Member | None:
@@ -148,20 +164,34 @@ class TeamAccess(Access):
         self.sessions.pop(session, None)
 
 
-class Guard:
-    """The middleware around the workbench: who comes in, what goes out, and a line in the log."""
+def _plain(scope: Message, refusal: Refusal) -> Response:
+    return PlainTextResponse(refusal.text, refusal.status)
 
-    def __init__(self, app: Application, access: Access, log: Log) -> None:
+
+class Guard:
+    """The middleware around the workbench: who comes in, what goes out, and a line in the log.
+
+    page: what is shown to those who are refused
+    """
+
+    def __init__(
+        self,
+        app: Application,
+        access: Access,
+        log: Log,
+        page: Callable[[Message, Refusal], Response] = _plain,
+    ) -> None:
         self.app = app
         self.access = access
         self.log = log
+        self.page = page
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return
-        start, status, bug = time.monotonic(), 0, None
+        start, status, place = time.monotonic(), 0, None
 
         async def answer(message: Message) -> None:
             nonlocal status
@@ -172,56 +202,69 @@ class Guard:
 
         try:
             response = self._refused(scope) or self._entering(scope)
+            if isinstance(response, Refusal):
+                response = self.page(scope, response)
             await (response or self.app)(scope, receive, answer)
         except Exception as error:
-            bug = place_of(error)
+            place = place_of(error)
             if not status:
-                text = f"A bug in Shoal ({bug}); please report it."
-                await PlainTextResponse(text, 500)(scope, receive, answer)
+                await self.page(scope, replace(BUG, place=place))(scope, receive, answer)
         finally:
-            self.log(_event(scope, status, time.monotonic() - start, bug))
+            self.log(_event(scope, status, time.monotonic() - start, place))
 
-    def _refused(self, scope: Message) -> PlainTextResponse | None:
+    def _refused(self, scope: Message) -> Refusal | None:
         """A refusal for requests that a page elsewhere or another user may have made."""
         headers = list(scope["headers"])
         given = {name: _values(headers, name) for name in (b"host", b"origin", b"sec-fetch-site")}
         if given[b"host"] not in [[host] for host in self.access.hosts]:
-            return PlainTextResponse("This address is not served here.", 421)
+            return WRONG_HOST
         if not self.access.is_team and is_another_user(scope.get("client"), scope.get("server")):
-            return PlainTextResponse("This workbench belongs to another user.", 403)
+            return ANOTHER_USER
         foreign = given[b"origin"] and given[b"origin"][0] not in self.access.origins()
         sites = given[b"sec-fetch-site"]
         if foreign or any(site not in ("same-origin", "none") for site in sites):
-            return PlainTextResponse("Pages elsewhere cannot use the workbench.", 403)
+            return ELSEWHERE
         if scope["method"] not in _SAFE and not (given[b"origin"] or "same-origin" in sites):
-            return PlainTextResponse("Only pages of the workbench may change anything.", 403)
+            return NOT_OURS
         return None
 
-    def _entering(self, scope: Message) -> PlainTextResponse | RedirectResponse | None:
+    def _entering(self, scope: Message) -> Refusal | Response | None:
         """The way in; a refusal for those who are not in, or whose role does not allow it."""
         access = self.access
-        if scope["path"].startswith(OPEN) or (access.is_team and scope["path"] == ENTER):
+        is_entrance = access.is_team and scope["path"] in (ENTER, LANGUAGE)
+        if scope["path"].startswith(OPEN) or is_entrance:
             return None
-        member = access.account(session_of(scope["headers"], access.cookie))
+        session = session_of(scope["headers"], access.cookie)
+        member = access.account(session)
         if member is not None:
             scope.setdefault("state", {})["member"] = member
-            if may(member, scope["method"], scope["path"]):
-                return None
-            return PlainTextResponse(f"A member with the role {member.role} may not do this.", 403)
+            return None if may(member, scope["method"], scope["path"]) else WRONG_ROLE
         if access.is_team:
-            return RedirectResponse(ENTER, 303, {"HX-Redirect": ENTER})
+            return _to_the_entrance(scope, is_over=bool(session))
         query = parse_qs(scope["query_string"].decode("latin-1"))
-        session = access.enter(query) if scope["method"] == "GET" else None
-        if session is None:
-            return PlainTextResponse(
-                "Open the address that `shoal workbench` printed, with its token.", 401
-            )
+        entered = access.enter(query) if scope["method"] == "GET" else None
+        if entered is None:
+            return NO_TOKEN
         place = START if scope["path"] == "/" else scope["path"]
         response = RedirectResponse(place, 303)
         response.set_cookie(
-            access.cookie, session, httponly=True, samesite="strict", secure=access.secure
+            access.cookie, entered, httponly=True, samesite="strict", secure=access.secure
         )
         return response
+
+
+def _to_the_entrance(scope: Message, *, is_over: bool) -> Response:
+    """Where members give their key, and from where they go on to the page that they wanted."""
+    headers = dict(scope["headers"])
+    is_part = b"hx-request" in headers
+    asked = {"over": "1"} if is_over else {}
+    if scope["method"] == "GET" and not is_part and scope["path"] != "/":
+        asked["back"] = quote(scope["path"])
+    place = f"{ENTER}?{urlencode(asked)}" if asked else ENTER
+    if is_part:
+        # A script would follow a redirect, and put the form into a part of its page.
+        return Response(status_code=401, headers={"HX-Redirect": place})
+    return RedirectResponse(place, 303)
 
 
 def session_of(headers: Iterable[tuple[bytes, bytes]], cookie: str) -> str:
@@ -243,7 +286,7 @@ def _values(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> list[str]:
 
 
 def _event(
-    scope: Message, status: int, seconds: float, bug: str | None
+    scope: Message, status: int, seconds: float, place: str | None
 ) -> dict[str, str | int | float | None]:
     """The line in the log: the route that was asked for, never what was sent."""
     member = scope.get("state", {}).get("member")
@@ -256,6 +299,6 @@ def _event(
         "who": None if member is None else member.name,
         "project": scope.get("path_params", {}).get("project"),
     }
-    if bug:
-        event["bug"] = bug
+    if place:
+        event["bug"] = place
     return event

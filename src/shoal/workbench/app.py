@@ -10,6 +10,8 @@ from pathlib import Path
 
 from anyio import to_thread
 from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from shoal import __version__
@@ -17,9 +19,9 @@ from shoal.errors import ShoalError
 from shoal.service.asgi import Application, Message, Receive, Send
 from shoal.service.log import Log, write
 from shoal.workbench import assets, screens
-from shoal.workbench.access import ENTER, OPEN, START, Access, Guard
+from shoal.workbench.access import ENTER, LANGUAGE, OPEN, START, Access, Guard
 from shoal.workbench.jobs import Jobs
-from shoal.workbench.pages import Desk, refused
+from shoal.workbench.pages import Desk, not_let_in, own_address, refused, unknown
 from shoal.workbench.projects import Home
 from shoal.workbench.screens import entering, projects
 from shoal.workbench.texts import LANGUAGES
@@ -53,8 +55,10 @@ def application(home: Path, access: Access, log: Log | None = None) -> FastAPI:
     app.state.desk = Desk(Home(home.absolute()), access, Jobs())
     app.state.screens = Screens(app)
     app.add_middleware(Screens.Loading, screens=app.state.screens)
-    app.add_middleware(Guard, access=access, log=log or write)
+    app.add_middleware(Guard, access=access, log=log or write, page=not_let_in)
     app.add_exception_handler(ShoalError, refused)
+    app.add_exception_handler(HTTPException, unknown)
+    app.add_exception_handler(RequestValidationError, unknown)
     for first in (router, assets.router, entering.router, projects.router):
         app.include_router(first)
     return app
@@ -111,20 +115,15 @@ class Screens:
 
 def _is_first(path: str) -> bool:
     """Whether a path is there from the beginning."""
-    return path in ("/", START, ENTER, "/language", "/leave", "/restore") or path.startswith(OPEN)
+    return path in ("/", START, ENTER, LANGUAGE, "/leave", "/restore") or path.startswith(OPEN)
 
 
-@router.post("/language")
+@router.post(LANGUAGE)
 async def language(request: Request) -> Response:
     """Choose the language of pages."""
     form = await request.form()
     chosen = str(form.get("language", "en"))
-    response = RedirectResponse(_own(str(form.get("back", "/"))), 303)
+    response = RedirectResponse(own_address(str(form.get("back", "/"))), 303)
     if chosen in LANGUAGES:
         response.set_cookie("shoal-language", chosen, max_age=_YEAR, samesite="strict")
     return response
-
-
-def _own(address: str) -> str:
-    """An address of our own; the first page for any other."""
-    return address if address.startswith("/") and not address.startswith(("//", "/\\")) else "/"

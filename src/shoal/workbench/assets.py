@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from shoal.look.pages import styles
 
-__all__ = ["address", "router"]
+__all__ = ["address", "look", "router"]
 
 router = APIRouter()
 
@@ -39,6 +39,11 @@ def _content(name: str) -> bytes:
 def address(name: str) -> str:
     """Where pages find something that they share."""
     return f"/static/{name}?v={sha256(_content(name)).hexdigest()[:12]}"
+
+
+def look() -> str:
+    """The style sheet of pages, for those that cannot fetch it."""
+    return _content("look.css").decode()
 
 
 @router.get("/static/{name}")

@@ -32,6 +32,7 @@ class Pen:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self._is_closed = False
+        self._is_prepared = False
 
     def svg(self, draw: Callable[[], Any], language: str = "en") -> str:
         """The chart that `draw` makes, a function of a module with plain arguments, as SVG."""
@@ -46,6 +47,15 @@ class Pen:
         if isinstance(drawn, str):
             return drawn
         raise ShoalError("the chart cannot be drawn", "its table has the same figures")
+
+    def prepare_once(self) -> None:
+        """Start the process when the first project is opened: there will be charts in a moment.
+
+        Not again, once it has ended: until a chart is asked for, it would only take memory.
+        """
+        if not self._is_prepared:
+            self._is_prepared = True
+            self.prepare()
 
     def prepare(self) -> None:
         """Start the process, unless it runs: somebody will want a chart in a moment."""

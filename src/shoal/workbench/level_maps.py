@@ -6,7 +6,7 @@ It is laid out here and drawn by a template, as links, so that a pointer and key
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from shoal.look.charts import HeatClass, heat_classes
 from shoal.measure.spaces import SIDE, LevelsPlace, SolutionSpace
@@ -77,6 +77,8 @@ class LevelsMap:
     marks: Sequence[MapMark]
     classes: Sequence[HeatClass]
     address: str
+    ticks: ClassVar = (0, 25, 50, 75, 100)
+    """Where both axes have a number, in per cent."""
 
     @classmethod
     def of(

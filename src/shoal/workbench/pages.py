@@ -6,11 +6,13 @@
 
 import datetime as dt
 import re
+from base64 import b64encode
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property, partial
+from hashlib import sha256
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,7 +23,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context, se
 from jinja2.runtime import Context
 from markupsafe import Markup
 from starlette.datastructures import FormData
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from shoal import __version__
 from shoal.data.formats import called
@@ -33,6 +36,7 @@ from shoal.look.pictures import Picture
 from shoal.look.zoned import Zone
 from shoal.recipe.editing import Draft, editing
 from shoal.releases.looking import PLACES, parts_of
+from shoal.service.asgi import Message
 from shoal.workbench import assets, looking
 from shoal.workbench.access import Access
 from shoal.workbench.drawing import Pen
@@ -40,6 +44,7 @@ from shoal.workbench.jobs import Jobs
 from shoal.workbench.members import NOBODY, Member
 from shoal.workbench.phrases import phrases
 from shoal.workbench.projects import Home, Project, require_shape
+from shoal.workbench.refusals import Refusal
 from shoal.workbench.texts import LANGUAGES, Translate, language_of, translator
 from shoal.workbench.words import size_in_words, when_in_words
 
@@ -47,16 +52,31 @@ if TYPE_CHECKING:
     from shoal.workbench.steps import Step
     from shoal.workbench.tables import Tables
 
-__all__ = ["Desk", "Here", "Opened", "Owner", "Submitted", "refused", "typed"]
+__all__ = [
+    "Desk",
+    "Here",
+    "Opened",
+    "Owner",
+    "Submitted",
+    "not_let_in",
+    "own_address",
+    "refused",
+    "typed",
+    "unknown",
+]
 
 
 @dataclass
 class Desk:
-    """What all requests share."""
+    """What all requests share.
+
+    draws_ahead: whether what draws charts starts with the first project, before one is asked for
+    """
 
     home: Home
     access: Access
     jobs: Jobs
+    draws_ahead: bool = False
 
     @cached_property
     def tables(self) -> "Tables":
@@ -246,6 +266,8 @@ class Opened(Here):
         self.project: Project = self.desk.home.project(project)
         self.chosen_late: set[str] = set()
         require_shape(self.draft)
+        if self.desk.draws_ahead:
+            self.desk.pen.prepare_once()
 
     def address(self, screen: str = "", **query: str) -> str:
         """The address of a screen of the project."""
@@ -357,13 +379,65 @@ Submitted = Annotated[FormData, Depends(_submitted)]
 """What a form sent; routes that use it can be plain functions, which run outside the loop."""
 
 
+def own_address(address: str) -> str:
+    """An address of our own; the first page for any other.
+
+    >>> own_address("/p/clinic/data"), own_address("//elsewhere.example")
+    ('/p/clinic/data', '/')
+    """
+    return address if address.startswith("/") and not address.startswith(("//", "/\\")) else "/"
+
+
+# What went wrong
+
+
 def refused(request: Request, error: Exception) -> HTMLResponse:
     """A page, or a part of one, that says what is wrong and how to mend it."""
     assert isinstance(error, ShoalError)
-    here = Here(request)
+    return _wrong(Here(request), error, 422)
+
+
+def unknown(request: Request, error: Exception) -> HTMLResponse:
+    """The same for an address that there is not, or that lacks what it must have."""
+    status = error.status_code if isinstance(error, HTTPException) else 422
+    fix = "go back to the list of projects"
+    return _wrong(Here(request), ParameterError("there is no such page", fix), status)
+
+
+def _wrong(here: Here, error: ShoalError, status: int) -> HTMLResponse:
     if not here.is_part:
-        return here.page("refused.html", error=error, status=422)
-    response = here.page("error.html", error=error, status=422)
-    response.headers["HX-Retarget"] = "#notice"
-    response.headers["HX-Reswap"] = "innerHTML"
-    return response
+        return here.page("refused.html", error=error, status=status)
+    return _beside_the_main(here.page("error.html", error=error, status=422))
+
+
+def _beside_the_main(part: HTMLResponse) -> HTMLResponse:
+    """A part of a page that its script shows where it says what went wrong."""
+    part.headers["HX-Retarget"] = "#notice"
+    part.headers["HX-Reswap"] = "innerHTML"
+    return part
+
+
+def not_let_in(scope: Message, refusal: Refusal) -> Response:
+    """What those see who may not come in, or not do something; programs get a text.
+
+    The page has its style in itself, as they may not even fetch that.
+    """
+    here = Here(Request(scope))
+    if here.is_part and here.who.name:
+        return _beside_the_main(here.page("refusal_part.html", refusal=refusal, status=422))
+    if "text/html" not in here.request.headers.get("accept", ""):
+        return PlainTextResponse(refusal.text, refusal.status)
+    style = assets.look()
+    made = here.page(
+        "refusal.html",
+        refusal=refusal,
+        names=refusal.names,
+        style=Markup(style),
+        status=refusal.status,
+    )
+    known = b64encode(sha256(style.encode()).digest()).decode()
+    made.headers["Content-Security-Policy"] = (
+        f"default-src 'none'; style-src 'sha256-{known}'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    )
+    return made

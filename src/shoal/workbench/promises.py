@@ -154,7 +154,8 @@ def _built(recipe: Recipe, name: str) -> Hierarchy:
 
 
 _TREES: dict[tuple[Any, ...], Hierarchy] = {}
-_MOST_TREES = 200
+_MOST_TREES = 40
+"""Hierarchies that are kept: those of the project that is open, and of another one."""
 
 
 def _examples(tree: Hierarchy) -> tuple[str, ...]:

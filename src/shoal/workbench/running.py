@@ -14,7 +14,6 @@ from shoal.service.run import allow_files, listening_on, quiet_server, server, t
 from shoal.workbench.access import Access, TeamAccess
 from shoal.workbench.app import Screens, application
 from shoal.workbench.members import Members
-from shoal.workbench.pages import Desk
 
 __all__ = ["TeamAddress", "serve", "serve_team"]
 
@@ -44,11 +43,12 @@ def serve(
         port = listening.getsockname()[1]
         access = Access((f"{HOST}:{port}", f"localhost:{port}"))
         app = application(home, access, _quiet)
+        app.state.desk.draws_ahead = True
         running = server(app, ServiceLimits())
         ready(f"http://{HOST}:{port}/?token={access.token}")
         if browse is not None:
             browse(f"http://{HOST}:{port}/?token={access.pass_once()}")
-        _warm_up_soon(app.state.screens, app.state.desk)
+        _warm_up_soon(app.state.screens)
         with unguarded():
             running.run(sockets=[listening])
 
@@ -112,17 +112,21 @@ def serve_team(
             address.hosts(port), secure=tls is not None, members=Members(home.absolute())
         )
         app = application(home, access, write)
+        app.state.desk.draws_ahead = True
         running = server(app, limits, tls)
         ready(port)
         write({"event": "started", "host": address.host, "port": port})
-        _warm_up_soon(app.state.screens, app.state.desk)
+        _warm_up_soon(app.state.screens)
         with unguarded():
             running.run(sockets=[listening])
 
 
 def _require_folder(home: Path) -> None:
-    if not home.is_dir():
-        raise FileError("there is no such folder", "make it first", where=str(home))
+    if home.is_dir():
+        return
+    if home.exists():
+        raise FileError("this is a file", "give the folder that it is in", where=str(home))
+    raise FileError("there is no such folder", "make it first", where=str(home))
 
 
 def _quiet(event: Event) -> None:
@@ -131,13 +135,8 @@ def _quiet(event: Event) -> None:
         write(event)
 
 
-def _warm_up_soon(screens: Screens, desk: Desk) -> None:
-    """Load screens and what they need in a moment: the first page comes first."""
-
-    def load() -> None:
-        screens.load()
-        desk.pen.prepare()
-
-    timer = threading.Timer(1.0, load)
+def _warm_up_soon(screens: Screens) -> None:
+    """Load the screens in a moment: the first page comes first."""
+    timer = threading.Timer(1.0, screens.load)
     timer.daemon = True
     timer.start()

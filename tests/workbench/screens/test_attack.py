@@ -10,7 +10,9 @@ from shoal.recipe.editing import editing
 from shoal.workbench.projects import Project
 from shoal.workbench.screens import attack
 from shoal.workbench.screens.attack import AttackTarget
+from tests.cli.catalogued import SECTIONS, write_recipe
 from tests.workbench.benches import Bench
+from tests.workbench.screens.test_projects import text_of
 
 KEY = "hospital~hospital"
 ATTACK = f"/p/{KEY}/attack"
@@ -91,3 +93,31 @@ def test_a_bound_that_somebody_made_up_is_no_picture(
     made_up = AttackTarget("a", "safepub", "", "", bound=bound)
     monkeypatch.setattr(attack, "targets", lambda project: [made_up])
     assert "<svg" not in demo_bench.get(f"{ATTACK}/bound?release=a", part=True)
+
+
+def test_levels_with_suppression_are_attacked_too(demo_bench: Bench) -> None:
+    project = demo_bench.project(KEY)
+    method = {"name": "optimal", "models": ["5-anonymity"], "suppression": 0.1}
+    released(project, "levels", **method)
+    demo_bench.post(ATTACK, release="levels", column="diagnosis", people="on")
+    [job] = demo_bench.desk.jobs.of(project, "attack")
+    assert job.state == "done", job.error
+    found = dict(job.result["lines"])
+    assert found["for whom more is learnt than their group shows"] == "0 (0 %)"
+    assert "about whom nothing can be said" in found
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_every_method_is_attacked_or_the_screen_says_why_not(empty_bench: Bench, name: str) -> None:
+    folder = empty_bench.home / "clinic"
+    folder.mkdir()
+    recipe = Recipe.load(write_recipe(folder, name))
+    recipe.release(recipe.table(), folder / "releases" / "first")
+    shown = text_of(empty_bench.get("/p/clinic~recipe/attack"))
+    if "There is nothing to find" in shown:
+        assert "docs: proofs/" in shown or "released unchanged" in shown
+        return
+    empty_bench.post("/p/clinic~recipe/attack", release="first", column="ill")
+    [job] = empty_bench.desk.jobs.of(empty_bench.project("clinic~recipe"), "attack")
+    assert job.state == "done" or "is proven" in str(job.error), job.error
+    assert "a bug" not in str(job.error)

@@ -12,6 +12,7 @@ from shoal.data.findings import FINDINGS
 from shoal.workbench.looking import figures_seen
 from shoal.workbench.screens.data import STEP
 from shoal.workbench.screens.data_parts import FIGURES
+from shoal.workbench.steps import Standing
 from shoal.workbench.texts import LANGUAGES, translations
 from tests.workbench.benches import Bench
 from tests.workbench.conftest import settle, violations
@@ -325,3 +326,52 @@ def test_texts_are_counted_as_missing_by_a_click(empty_bench: Bench) -> None:
     assert "999" in empty_bench.desk.tables.bare(project).labels("paid")
     empty_bench.post(f"{DATA}/missing-texts", column="nothing", text="NA", status=422)
     empty_bench.post(f"{DATA}/missing-texts", column="age", text="", status=422)
+
+
+def test_a_text_is_counted_as_missing_in_all_columns_at_once(empty_bench: Bench) -> None:
+    begun(empty_bench, "age,town,paid\n39,Ulm,NA\nNA,NA,7\n50,Bonn,7\n")
+    said = columns(empty_bench)
+    assert "Count “NA” in all columns as missing" in said
+    assert "3 columns have it" in said
+    said = text_of(empty_bench.post(f"{DATA}/missing-texts", column="", text="NA").text)
+    assert recipe(empty_bench).get("source", "missing_texts") == ["NA"]
+    assert "Count “NA” in all columns as a value again" in said
+    assert "Count “NA” in town as a value again" not in said
+    table = empty_bench.desk.tables.bare(empty_bench.project("mine~recipe"))
+    assert [table.labels(name)[-1] for name in table.names] == ["", "", ""]
+    empty_bench.post(f"{DATA}/missing-texts", column="town", text="NA", back="1")
+    texts = {"age": ["NA"], "paid": ["NA"]}
+    assert recipe(empty_bench).get("source", "missing_texts") == texts
+    empty_bench.post(f"{DATA}/missing-texts", column="", text="NA", back="1")
+    assert recipe(empty_bench).get("source", "missing_texts") is None
+
+
+def test_the_step_says_what_is_left_to_decide_about_columns(empty_bench: Bench) -> None:
+    begun(empty_bench, "age,town\n39,Ulm\n50,Bonn\n")
+    project = empty_bench.project("mine~recipe")
+    columns(empty_bench)
+    assert STEP.standing(project).state == "done"
+    empty_bench.post(f"{DATA}/type", column="town", kind="integer")
+    assert STEP.standing(project) == Standing("needs", "columns to fix")
+    empty_bench.post(f"{DATA}/type", column="town", kind="text")
+    assert STEP.standing(project).state == "done"
+    project.folder.joinpath(recipe(empty_bench).get("source", "path")).write_text(
+        "age,town\n39,Ulm\n,Bonn\n"
+    )
+    assert STEP.standing(project) == Standing("todo", "changed since you looked")
+    columns(empty_bench)
+    assert STEP.standing(project).state == "done"
+    empty_bench.post(f"{DATA}/missing", missing="refuse")
+    assert STEP.standing(project) == Standing("needs", "missing values are refused")
+
+
+def test_what_is_odd_is_undecided_until_somebody_leaves_it_as_it_is(empty_bench: Bench) -> None:
+    begun(empty_bench, "age,town\n39,NA\n50,Bonn\n")
+    project = empty_bench.project("mine~recipe")
+    assert "Worth a look: town" in columns(empty_bench)
+    assert STEP.standing(project) == Standing("needs", "columns to decide")
+    assert "needs a decision" in text_of(empty_bench.get("/p/mine~recipe/steps"))
+    said = text_of(empty_bench.post(f"{DATA}/leave", column="town").text)
+    assert "Nothing is left to decide" in said
+    assert "Count “NA” in town as missing" in said
+    assert STEP.standing(project).state == "done"

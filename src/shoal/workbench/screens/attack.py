@@ -43,6 +43,7 @@ class AttackTarget:
         where nothing can be found
     why: why nothing can be found
     bound: (ε, δ), where that bounds what anybody finds
+    proof: the page of docs/proofs that says that nothing can be found, if there is one
     """
 
     name: str
@@ -51,6 +52,7 @@ class AttackTarget:
     way: str
     why: str = ""
     bound: tuple[str, str] | None = None
+    proof: str = ""
 
 
 def targets(project: Project) -> list[AttackTarget]:
@@ -70,7 +72,7 @@ def _target(path: Path) -> AttackTarget:
         return AttackTarget(*about, "help")
     if entry.not_attacked:
         return AttackTarget(*about, "", entry.not_attacked, _bound(certificate))
-    return AttackTarget(*about, entry.attack)
+    return AttackTarget(*about, entry.attack, proof=entry.proof)
 
 
 def _bound(certificate: Certificate) -> tuple[str, str] | None:

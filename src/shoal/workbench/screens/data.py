@@ -23,7 +23,15 @@ from shoal.workbench.beginning import place_in_recipe, placeholders
 from shoal.workbench.folders import listing, require_there, typed_place
 from shoal.workbench.pages import Opened, Submitted
 from shoal.workbench.projects import Project
-from shoal.workbench.screens.data_parts import FIGURES, found_part, missing_texts, source_part
+from shoal.workbench.screens.data_parts import (
+    FIGURES,
+    found_part,
+    leave,
+    missing_texts,
+    put_missing_texts,
+    source_part,
+    standing_of,
+)
 from shoal.workbench.steps import Standing, Step
 
 __all__ = ["STEP", "router"]
@@ -47,7 +55,7 @@ def _standing(project: Project) -> Standing:
     types = source.get("types", {})
     if not roles or (isinstance(types, dict) and PLACEHOLDER in types.values()):
         return Standing("needs", "columns to look at")
-    return Standing("done")
+    return standing_of(project, project.draft())
 
 
 STEP = Step("data", "Data", Zone.OWNER, _standing)
@@ -183,19 +191,27 @@ def missing(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
 
 @router.post("/missing-texts")
 def count_as_missing(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
-    """Count a text in a column as a missing value, or as a value again."""
+    """Count a text as a missing value, in a column or in all, or as a value again."""
     _require_owner(here)
     column, text = str(form.get("column", "")), str(form.get("text", ""))
     names = here.desk.tables.bare(here.project).names
-    if column not in names:
+    if column and column not in names:
         raise ParameterError("there is no such column", "choose one from the list")
     ValueOptions(missing_texts=[text])
     with here.deciding() as draft:
         texts = missing_texts(draft, names)
-        kept = [one for one in texts.get(column, ()) if one != text]
-        texts[column] = kept if form.get("back") else [*kept, text]
-        said = {name: some for name, some in texts.items() if some}
-        draft.set("source", "missing_texts", to=said or None)
+        for name in [column] if column else names:
+            kept = [one for one in texts.get(name, ()) if one != text]
+            texts[name] = kept if form.get("back") else [*kept, text]
+        put_missing_texts(draft, names, texts)
+    return _found(here)
+
+
+@router.post("/leave")
+def leave_as_it_is(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
+    """Leave columns as they are, although something about them is odd."""
+    _require_owner(here)
+    leave(here, [str(name) for name in form.getlist("column")])
     return _found(here)
 
 

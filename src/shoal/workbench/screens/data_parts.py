@@ -1,10 +1,13 @@
 """What the screen of the data shows: the source as it is, and what was found in its columns.
 
-Uses `pages`, `tables` and `work`; `data` shows it.
+What is left to decide is noted, so that the steps beside every screen know it without reading the
+table. Uses `pages`, `tables` and `work`; `data` shows it.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +17,37 @@ from shoal.data.formats import READING
 from shoal.data.kinds import Kind
 from shoal.data.layouts import SourceLayout, look
 from shoal.data.tables import Table
-from shoal.errors import ShoalError
+from shoal.errors import FileError, ShoalError
 from shoal.recipe.editing import Draft, editing
 from shoal.recipe.schema import PLACEHOLDER
 from shoal.workbench.jobs import Job
 from shoal.workbench.looking import figures_seen
 from shoal.workbench.pages import Opened
-from shoal.workbench.tables import is_streamed, place_of
+from shoal.workbench.projects import Project
+from shoal.workbench.steps import Standing
+from shoal.workbench.tables import Tables, is_streamed, place_of
 from shoal.workbench.work.findings import found_in
 
-__all__ = ["FIGURES", "DataColumn", "ShownTable", "found_part", "missing_texts", "source_part"]
+__all__ = [
+    "FIGURES",
+    "DataColumn",
+    "ShownTable",
+    "found_part",
+    "leave",
+    "missing_texts",
+    "put_missing_texts",
+    "source_part",
+    "standing_of",
+]
 
 FIGURES = "numbers of rows, of missing values and of different values"
 """What was looked at by somebody who has asked for the figures of columns."""
+
+_OPEN = "columns"
+"""The note on what is left to decide about columns."""
+
+_LEFT = "columns-left"
+"""The note on what somebody has seen about columns, and leaves as it is."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +56,13 @@ class DataColumn:
 
     declared: its type in the recipe; None if the recipe does not say
     missing_texts: texts that the recipe counts as missing in it
+    left: what somebody has seen about it and leaves as it is, by codes of findings
     """
 
     found: FoundColumn
     declared: Kind | None
     missing_texts: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
     @property
     def kind(self) -> Kind:
@@ -65,6 +88,13 @@ class DataColumn:
     def odd(self) -> list[ColumnFinding]:
         """What should be looked at, and what is worth knowing."""
         return [one for one in self.found.oddities if one.wording.weight != "wrong"]
+
+    @property
+    def undecided(self) -> list[ColumnFinding]:
+        """What is odd, and was neither mended nor left as it is by somebody who has seen it."""
+        return [
+            one for one in self.odd if one.wording.weight == "odd" and one.code not in self.left
+        ]
 
 
 @dataclass(frozen=True)
@@ -103,9 +133,43 @@ class ShownTable:
 
     @property
     def to_look_at(self) -> list[DataColumn]:
-        """The columns about which something is odd."""
-        odd = [one for one in self.columns if any(odd.wording.weight == "odd" for odd in one.odd)]
-        return [one for one in odd if one not in self.to_mend]
+        """The columns about which something is odd that nobody has decided yet."""
+        return [one for one in self.columns if one.undecided and not one.wrong]
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether something about a column is odd, be it decided or not."""
+        weights = [one.wording.weight for column in self.columns for one in column.odd]
+        return "odd" in weights
+
+    @property
+    def in_all(self) -> list[str]:
+        """The texts that count as missing in every column."""
+        first, *others = [column.missing_texts for column in self.columns] or [()]
+        return [text for text in first if all(text in texts for texts in others)]
+
+    @property
+    def stand_ins(self) -> list[tuple[str, list[str]]]:
+        """Texts such as NA that several columns count as values, each with these columns."""
+        names: dict[str, list[str]] = {}
+        for column in self.columns:
+            for finding in column.odd:
+                for text in finding.forms if finding.code == "stand-ins" else ():
+                    names.setdefault(text, []).append(column.found.name)
+        return [(text, found) for text, found in names.items() if len(found) > 1]
+
+    @property
+    def open_end(self) -> str:
+        """What is left to decide, in a few words; empty if nothing is."""
+        if self.problem is not None:
+            return "the table cannot be read"
+        if self.added or self.gone:
+            return "other columns than before"
+        if self.to_mend:
+            return "columns to fix"
+        if self.missing == "refuse" and self.with_missing:
+            return "missing values are refused"
+        return "columns to decide" if self.to_look_at else ""
 
 
 def source_part(here: Opened) -> tuple[str | Path | None, SourceLayout | None, SourceLayout | None]:
@@ -134,6 +198,56 @@ def found_part(here: Opened, *, settle: bool = False) -> ShownTable:
 
     settle: types that are undecided become those that were found
     """
+    shown = _found(here, settle)
+    if not shown.is_headless:
+        note = {"open": shown.open_end, "of": _stamp(here.project, here.draft)}
+        if here.project.note(_OPEN) != note:
+            # On a full disk the columns can still be looked at.
+            with suppress(FileError):
+                here.project.keep(_OPEN, note)
+    return shown
+
+
+def standing_of(project: Project, draft: Draft) -> Standing:
+    """What is left to decide about columns, as far as somebody has looked at them."""
+    noted = project.note(_OPEN, dict)
+    if noted is None:
+        return Standing("done")
+    if noted.get("of") != _stamp(project, draft):
+        return Standing("todo", "changed since you looked")
+    ends = str(noted.get("open", ""))
+    return Standing("needs", ends) if ends else Standing("done")
+
+
+def _stamp(project: Project, draft: Draft) -> str:
+    """What changes whenever something else could be found in the columns."""
+    try:
+        known = Tables.stamp(project, draft)
+    except ShoalError:
+        known = ""
+    return sha256(repr((known, draft.columns)).encode()).hexdigest()
+
+
+def leave(here: Opened, names: Iterable[str]) -> None:
+    """Note that somebody has seen what is odd about columns, and leaves it as it is."""
+    shown = found_part(here)
+    noted = {"source": here.draft.get("source", "path"), "columns": _left(here)}
+    for column in shown.columns:
+        if column.found.name in names:
+            codes = [one.code for one in column.odd]
+            noted["columns"][column.found.name] = sorted({*codes, *column.left})
+    here.project.keep(_LEFT, noted)
+
+
+def _left(here: Opened) -> dict[str, list[str]]:
+    """What is left as it is, by columns; what was said of another file does not count."""
+    noted = here.project.note(_LEFT, dict) or {}
+    columns = noted.get("columns")
+    is_same = noted.get("source") == here.draft.get("source", "path")
+    return dict(columns) if is_same and isinstance(columns, dict) else {}
+
+
+def _found(here: Opened, settle: bool) -> ShownTable:
     tables, project = here.desk.tables, here.project
     try:
         table = tables.bare(project)
@@ -149,13 +263,18 @@ def found_part(here: Opened, *, settle: bool = False) -> ShownTable:
         _settle(here, found)
     draft = here.draft
     types = draft.section("source", "types")
-    texts = missing_texts(draft, table.names)
+    texts, left = missing_texts(draft, table.names), _left(here)
     names, named = set(table.names), draft.columns
     looked_at = found[0].rows if found else 0
     is_part = is_streamed(table) and through is None
     return ShownTable(
         columns=tuple(
-            DataColumn(one, _kind(types.get(one.name)), tuple(texts.get(one.name, ())))
+            DataColumn(
+                one,
+                _kind(types.get(one.name)),
+                tuple(texts.get(one.name, ())),
+                tuple(left.get(one.name, ())),
+            )
             for one in found
         ),
         rows=None if is_part else looked_at,
@@ -173,6 +292,16 @@ def missing_texts(draft: Draft, names: Iterable[str]) -> dict[str, list[str]]:
     """The texts that a recipe counts as missing, by column; those of all columns are of each."""
     said = draft.get("source", "missing_texts") or {}
     return dict(said) if isinstance(said, Mapping) else {name: list(said) for name in names}
+
+
+def put_missing_texts(draft: Draft, names: Iterable[str], texts: Mapping[str, list[str]]) -> None:
+    """Write the texts that count as missing: once if they are those of all columns."""
+    every = [texts.get(name, []) for name in names]
+    if every and all(one == every[0] for one in every):
+        draft.set("source", "missing_texts", to=every[0] or None)
+        return
+    said = {name: some for name, some in texts.items() if some}
+    draft.set("source", "missing_texts", to=said or None)
 
 
 def _looked_through(here: Opened) -> tuple[tuple[FoundColumn, ...] | None, Job | None]:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from shoal.workbench.access import ENTER, TeamAccess, session_of
-from shoal.workbench.pages import Here, Submitted
+from shoal.workbench.pages import Here, Submitted, own_address
 
 __all__ = ["router"]
 
@@ -15,8 +15,10 @@ router = APIRouter()
 
 @router.get(ENTER)
 def enter(request: Request) -> HTMLResponse:
-    """The form for a key."""
-    return Here(request).page("enter.html", wrong=False)
+    """The form for a key; it remembers which page was asked for."""
+    asked = request.query_params
+    back = own_address(asked.get("back", "/"))
+    return Here(request).page("enter.html", wrong=False, over="over" in asked, back=back)
 
 
 @router.post(ENTER)
@@ -25,9 +27,10 @@ def entered(request: Request, form: Submitted) -> Response:
     here = Here(request)
     access = here.desk.access
     session = access.admit(str(form.get("key", "")).strip()) if _is_team(access) else None
+    back = own_address(str(form.get("back", "/")))
     if session is None:
-        return here.page("enter.html", wrong=True, status=401)
-    response = RedirectResponse("/", 303)
+        return here.page("enter.html", wrong=True, over=False, back=back, status=401)
+    response = RedirectResponse(back, 303)
     response.set_cookie(
         access.cookie, session, httponly=True, samesite="strict", secure=access.secure
     )
