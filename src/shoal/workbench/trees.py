@@ -37,6 +37,7 @@ __all__ = [
     "HierarchyColumn",
     "Trees",
     "adopt",
+    "adopt_several",
     "as_derived",
     "column_of",
     "columns_of",
@@ -272,6 +273,15 @@ def adopt(here: Opened, column: str, section: Mapping[str, Any] | None) -> None:
     """Make a section that of a column in the recipe; None takes its hierarchy away."""
     _remember(here.project, column)
     _decide(here, column, section)
+
+
+def adopt_several(here: Opened, sections: Mapping[str, Mapping[str, Any]]) -> None:
+    """Make sections those of several columns in the recipe, at once."""
+    for column in list(sections)[-_UNDOABLE:]:
+        _remember(here.project, column)
+    with here.deciding() as draft:
+        for column, section in sections.items():
+            draft.set("hierarchies", column, to=dict(section))
 
 
 def put(here: Opened, column: str, tree: Hierarchy, *, from_rows: bool = False) -> Path:

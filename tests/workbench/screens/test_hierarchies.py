@@ -82,6 +82,53 @@ def test_the_step_says_whether_a_column_lacks_one(demo_bench: Bench) -> None:
     assert STEP.standing(project).state == "needs"
 
 
+# Suggestions
+
+
+def test_all_that_anybody_could_have_written_is_taken_by_one_click(demo_bench: Bench) -> None:
+    for column in ("age", "admitted", "postcode", "ward"):
+        decide(demo_bench, "hierarchies", column, to=None)
+    assert f'hx-get="{BASE}/suggestions"' in demo_bench.get(BASE)
+    page = demo_bench.get(f"{BASE}/suggestions")
+    assert "Take all suggestions (" in page
+    assert "ward" not in page
+    answer = demo_bench.post(f"{BASE}/take", part=False, status=303, made_from="public")
+    assert section(demo_bench, "age")["widths"] == [5, 10, 20]
+    # By how it is written in the table.
+    postcodes = {"build": "mask", "length": 5, "steps": [1, 2, 3, 4]}
+    assert section(demo_bench, "postcode") == postcodes
+    assert section(demo_bench, "admitted")["levels"] == ["month", "year"]
+    assert section(demo_bench, "ward") == {}
+    assert late(demo_bench) == []
+    assert not demo_bench.project(KEY).note("looked")
+    assert re.search(r"Saved for \d columns", demo_bench.get(answer.headers["location"]))
+    demo_bench.post(f"{BASE}/undo", part=False, status=303, column="age")
+    assert section(demo_bench, "age") == {}
+
+
+def test_the_others_are_made_from_the_rows_and_say_so(demo_bench: Bench) -> None:
+    for column in ("ward", "admitted"):
+        decide(demo_bench, "hierarchies", column, to=None)
+    decide(demo_bench, "hierarchies", "stay", to=None)
+    demo_bench.post(f"{BASE}/take", part=False, status=303, made_from="public")
+    page = demo_bench.get(f"{BASE}/suggestions")
+    assert "Make them from the rows" in page
+    demo_bench.post(f"{BASE}/take", part=False, status=303, made_from="rows")
+    assert "hierarchies.ward" in late(demo_bench)
+    assert demo_bench.project(KEY).note("looked")
+    tree = recipe_of(demo_bench).hierarchies["ward"]
+    assert tree.derived
+    assert "Make them from the rows" not in demo_bench.get(f"{BASE}/suggestions")
+
+
+def test_numbers_from_the_rows_have_rounded_ends(demo_bench: Bench) -> None:
+    fields: dict[str, Any] = {"column": "age", "build": "intervals", "fill": "yes"}
+    filled = demo_bench.post(f"{BASE}/save", part=False, **fields).text
+    assert re.search(r'value="0" id="f-low"', filled)
+    assert re.search(r'value="110" id="f-high"', filled)
+    assert re.search(r'value="5, 10, 50" id="f-widths"', filled)
+
+
 # Preview
 
 

@@ -72,7 +72,7 @@ def coverage(here: Annotated[Opened, Depends()], column: str) -> HTMLResponse:
     except ShoalError as error:
         return here.page("hierarchy_coverage.html", column=chosen, coverage=None, error=error)
     if not here.is_part:
-        return column_page(here, chosen, begun(chosen, ""), coverage=found)
+        return column_page(here, chosen, begun(here, chosen, ""), coverage=found)
     return here.page("hierarchy_coverage.html", column=chosen, coverage=found, listed=False)
 
 
@@ -83,7 +83,7 @@ def missing(here: Annotated[Opened, Depends()], given: Submitted) -> HTMLRespons
     found = _coverage(here, chosen, TREES.of(here.draft, chosen.name))
     here.looked(SEEN)
     if not here.is_part:
-        return column_page(here, chosen, begun(chosen, ""), coverage=found, listed=LISTED)
+        return column_page(here, chosen, begun(here, chosen, ""), coverage=found, listed=LISTED)
     return here.page("hierarchy_coverage.html", column=chosen, coverage=found, listed=LISTED)
 
 
