@@ -29,6 +29,7 @@ from shoal.recipe.schema import PLACEHOLDER
 __all__ = [
     "Need",
     "Start",
+    "chosen_entry",
     "hierarchy_in",
     "is_from_rows",
     "needs",
@@ -52,7 +53,7 @@ def needs(draft: Draft) -> dict[str, Need]:
 
     As long as there is no method, quasi-identifying columns need one.
     """
-    entry = _entry(draft)
+    entry = chosen_entry(draft)
     found: dict[str, Need] = {}
     for name, role in draft.section("roles").items():
         if role in (Role.IDENTIFYING, PLACEHOLDER):
@@ -68,7 +69,7 @@ def needs(draft: Draft) -> dict[str, Need]:
     return found
 
 
-def _entry(draft: Draft) -> Entry | None:
+def chosen_entry(draft: Draft) -> Entry | None:
     """What is known about the method of a draft; None if it has none yet."""
     method = draft.get("method")
     options: Mapping[str, Any] = method if isinstance(method, Mapping) else draft.content

@@ -20,7 +20,8 @@ from shoal.data.kinds import Kind
 from shoal.data.toml import at
 from shoal.errors import ParameterError, ShoalError, spelled, toml_spelling
 from shoal.look.zoned import Zone
-from shoal.recipe.hierarchies import Start, section_from_rows, starting, texts_of
+from shoal.recipe.editing import Draft
+from shoal.recipe.hierarchies import Start, chosen_entry, section_from_rows, starting, texts_of
 from shoal.recipe.schema import BUILDERS
 from shoal.workbench.builder_forms import CHOICES, TITLES, fields, parsed, shown_fields, written
 from shoal.workbench.looking import figures_seen
@@ -38,6 +39,7 @@ from shoal.workbench.trees import (
     columns_of,
     derived_tree,
     forget_staged,
+    made_by,
     put,
     size_of,
     stage,
@@ -81,6 +83,17 @@ def _lacks(column: HierarchyColumn) -> bool:
     return column.need != "unused" and not column.has
 
 
+def _is_refused(column: HierarchyColumn) -> bool:
+    """Whether a hierarchy is made from the rows and used, where the promise needs public ones."""
+    return column.has and column.from_rows and column.need != "unused"
+
+
+def _must_be_public(draft: Draft) -> bool:
+    """Whether the promise of a recipe needs hierarchies that anybody could have written."""
+    entry = chosen_entry(draft)
+    return entry is not None and entry.assumes_public_choices(draft.section("method"))
+
+
 def _standing(project: Project) -> Standing:
     """Whether columns lack a hierarchy that the method needs, by the recipe alone."""
     columns = columns_of(project.draft())
@@ -88,6 +101,8 @@ def _standing(project: Project) -> Standing:
         return Standing("todo")
     if any(column.need == "needed" and not column.has for column in columns):
         return Standing("needs", "a column has none")
+    if _must_be_public(project.draft()) and any(map(_is_refused, columns)):
+        return Standing("needs", "made from the rows")
     if any(map(_wants, columns)):
         return Standing("todo", "a column has none")
     return Standing("done")
@@ -141,6 +156,10 @@ def hierarchies(
 def begun(here: Opened, column: HierarchyColumn, build: str, staged: str = "") -> BuilderForm:
     """The form as the recipe has it, or as the column suggests."""
     origin: Origin = "rows" if column.from_rows else "public"
+    if column.builder == "file" and build != "file" and not staged:
+        made = made_by(here.project, column)
+        if made is not None and build in ("", made["build"]):
+            return BuilderForm(made["build"], written(made["build"], made), origin)
     if column.builder and build in ("", column.builder) and not staged:
         return BuilderForm(column.builder, written(column.builder, column.section), origin)
     start = _start(here, column)
@@ -172,7 +191,7 @@ def column_page(
     here: Opened, column: HierarchyColumn, form: BuilderForm, *, status: int = 200, **more: Any
 ) -> HTMLResponse:
     """The page of a column with a form, and parts that were asked for without a script."""
-    columns = columns_of(here.draft)
+    columns, public = columns_of(here.draft), _must_be_public(here.draft)
     names = [one.name for one in columns]
     after = columns[names.index(column.name) + 1 :]
     context = {
@@ -191,6 +210,7 @@ def column_page(
         "saved": False,
         "taken": 0,
         "lack": sum(map(_lacks, columns)),
+        "refused": [one.name for one in columns if _is_refused(one)] if public else [],
         "coverage": None,
         "covered": COVERED in figures_seen(here.project),
         **more,
@@ -298,7 +318,7 @@ def take(here: Annotated[Opened, Depends()], given: Submitted) -> Response:
                 tree = TREES.of(here.draft, name, section)
             except ShoalError:
                 continue
-            put(here, name, as_derived(tree, True))
+            put(here, name, as_derived(tree, True), by=section)
             taken += 1
     return here.go(here.address("hierarchies", taken=str(taken)))
 
@@ -435,7 +455,7 @@ def save(here: Annotated[Opened, Depends()], given: Submitted) -> Response:
             shown, form = _wrong(column, form, error)
             return column_page(here, column, form, preview=shown, status=422)
         if tree.derived or form.staged:
-            put(here, column.name, tree)
+            put(here, column.name, tree, by=None if form.staged else section)
             forget_staged(here.project)
             return here.go(address_of(here, column))
     if form.problems:
