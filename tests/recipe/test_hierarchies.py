@@ -1,11 +1,17 @@
 """Hierarchies of a draft: which are needed, made one by one, and how to begin."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
+from shoal.data.coverage import uncovered_values
 from shoal.data.hierarchy import Hierarchy, suppress, write
 from shoal.data.kinds import Kind
+from shoal.data.tables import table
 from shoal.errors import RecipeError, ShoalError
 from shoal.recipe.editing import Draft
 from shoal.recipe.hierarchies import (
@@ -14,7 +20,9 @@ from shoal.recipe.hierarchies import (
     hierarchy_in,
     is_from_rows,
     needs,
+    section_from_rows,
     starting,
+    texts_of,
 )
 from shoal.recipe.schema import BUILDERS, options_of
 
@@ -165,6 +173,98 @@ def test_how_values_are_written_suggests_the_form(
     name: str, kind: Kind, texts: list[str], section: dict[str, str]
 ) -> None:
     assert starting(name, kind, texts=texts).section == {"build": "ready", **section}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "texts", "section"),
+    [
+        ("Geburtsdatum", Kind.DATE, None, {"build": "dates", "levels": ["month", "year", "decade"]}),
+        ("paid_on", Kind.DATE, None, {"build": "dates", "levels": ["month", "year"]}),
+        ("birth_year", Kind.INTEGER, ["1987"], {"build": "ready", "name": "years"}),
+        ("Jahr", Kind.INTEGER, None, {"build": "ready", "name": "years"}),
+        ("age", Kind.INTEGER, ["39"], {"build": "intervals", "low": 0, "top": 90}),
+        ("died", Kind.INTEGER, ["0", "1"], {"build": "suppress", "values": ["0", "1"]}),
+        ("member", Kind.TEXT, ["ja"], {"build": "suppress", "values": ["nein", "ja"]}),
+        ("postcode", Kind.TEXT, ["20095", "01067"], {"build": "mask", "length": 5}),
+        ("post code", Kind.INTEGER, ["2009", "1067"], {"build": "mask", "length": 4}),
+    ],
+)
+def test_what_anybody_could_write_is_suggested_whole(
+    name: str, kind: Kind, texts: list[str] | None, section: dict[str, object]
+) -> None:
+    start = starting(name, kind, texts=texts)
+    assert start.is_whole
+    assert section.items() <= start.section.items()
+    assert start.reason in REASONS
+    build = BUILDERS.thing(start.section["build"])
+    assert build(**{key: value for key, value in start.section.items() if key != "build"}).leaves
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "texts"),
+    [
+        ("stay", Kind.INTEGER, ["3", "4"]),
+        ("ward", Kind.TEXT, ["heart"]),
+        ("postcode", Kind.TEXT, ["SW1A 1AA"]),
+        ("postcode", Kind.TEXT, ["1067", "20095"]),
+        ("postcode", Kind.TEXT, []),
+    ],
+)
+def test_what_only_a_person_can_say_is_left_open(name: str, kind: Kind, texts: list[str]) -> None:
+    assert not starting(name, kind, texts=texts).is_whole
+
+
+def numbers(values: list[object], **types: str) -> dict[str, object]:
+    return section_from_rows(table(pl.DataFrame({"x": values}), types=types), "x")
+
+
+def test_ends_from_the_rows_are_rounded_and_widths_suit_them() -> None:
+    assert numbers([18, 43, 97]) == {
+        "build": "intervals",
+        "low": 0,
+        "high": 100,
+        "widths": [5, 10, 50],
+    }
+    assert numbers([0, 1, 4, 9]) == {"build": "intervals", "low": 0, "high": 9, "widths": [5]}
+    assert numbers([1910, 2004])["low"] == 1910
+    assert numbers([-0.35, 0.2], x="float") == {
+        "build": "intervals",
+        "kind": "float",
+        "low": -0.4,
+        "high": 0.2,
+        "widths": [0.05, 0.1],
+    }
+    assert numbers([7, 7])["high"] == 8
+    assert numbers([0, 0], x="float")["high"] == 1
+
+
+def test_a_few_numbers_far_away_do_not_stretch_the_intervals() -> None:
+    section = numbers([-900_000, *range(1_000, 60_000, 100), 9_999_999])
+    assert section["bottom"] == 0
+    assert section["top"] == 60_000
+    assert not {"low", "high"} & section.keys()
+
+
+@given(
+    st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=40),
+    st.sampled_from(["integer", "float"]),
+)
+def test_every_value_is_in_the_hierarchy_that_was_made_of_them(values: list[int], kind: str) -> None:
+    people = table(pl.DataFrame({"x": values}), types={"x": kind})
+    section = section_from_rows(people, "x")
+    if kind == "integer":
+        assume(max(values) - min(values) < 10_000)
+    options = {key: value for key, value in section.items() if key != "build"}
+    tree = BUILDERS.thing("intervals")(**options)
+    assert not uncovered_values(replace(people, hierarchies={"x": tree}), "x").values
+
+
+def test_texts_from_the_rows_are_shown_or_not() -> None:
+    people = table(pl.DataFrame({"ward": ["heart", "lung", None]}))
+    assert section_from_rows(people, "ward") == {"build": "suppress", "values": ["heart", "lung"]}
+    assert texts_of(people, "ward") == ["heart", "lung"]
+    with pytest.raises(ShoalError, match="has no values"):
+        section_from_rows(table(pl.DataFrame({"x": [None]}), types={"x": "text"}), "x")
 
 
 def test_values_that_are_not_of_the_list_suggest_none() -> None:

@@ -283,6 +283,14 @@ def test_a_full_disk_stops_neither_the_work_nor_its_end(
     assert job.state == "done"
 
 
+def test_what_a_job_does_next_is_said_at_once_also_right_after_a_report(tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    progress = working._progress(job)
+    progress(3, 3, "drawing counts")
+    progress(0, 0, "comparing with the input")
+    assert job.progress[2] == "comparing with the input"
+
+
 def test_a_job_that_cannot_be_started_leaves_nothing(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ Uses the grammar of texts and the certificate; benchmarks use it.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from math import prod
 from typing import Any, Literal, get_args
 
@@ -111,6 +111,8 @@ class ReleasedRows:
 
     columns: Mapping[str, "_ReadColumn"] = field(repr=False)
     count: Ints = field(repr=False)
+    axes: dict[tuple[str, int], "_CountedBy"] = field(default_factory=dict, repr=False)
+    """What was counted by before, at which level: each column is in many marginals."""
 
     @classmethod
     def of(
@@ -160,9 +162,7 @@ class ReleasedRows:
                 option="spread",
                 given=repr(spread),
             )
-        axes = [
-            _CountedBy.of(self.columns[name], name, (levels or {}).get(name, 0)) for name in columns
-        ]
+        axes = [self._axis(name, (levels or {}).get(name, 0)) for name in columns]
         shape = tuple(len(axis.column.sets) for axis in axes)
         cells = max(prod(shape), prod(len(axis.labels) for axis in axes))
         if cells > LARGEST:
@@ -177,6 +177,11 @@ class ReleasedRows:
         if spread == "proportional":
             counts = _proportional(shown, counts, [axis.fitting for axis in axes])
         return Marginal(tuple(columns), tuple(axis.labels for axis in axes), counts)
+
+    def _axis(self, name: str, level: int) -> "_CountedBy":
+        if (name, level) not in self.axes:
+            self.axes[name, level] = _CountedBy.of(self.columns[name], name, level)
+        return self.axes[name, level]
 
 
 def _applied(cells: Floats, matrices: Sequence[Floats]) -> Floats:
@@ -240,31 +245,37 @@ class _CountedBy:
             raise ParameterError(f"column {name!r} has levels 0 to {tree.height}, not {level}")
         return cls(column, level, tree.labels[level])
 
-    @property
+    @cached_property
     def evenly(self) -> Floats:
         """Of every code, the shares of its leaves that each value has."""
-        numbers = self._leaves()
+        numbers = self.leaves
         return np.asarray(numbers / numbers.sum(axis=1, keepdims=True))
 
-    @property
+    @cached_property
     def fitting(self) -> Floats:
         """Of every code, the share of each value's leaves that it may be."""
         values = np.bincount(self.column.tree.maps[self.level], minlength=len(self.labels))
-        return np.asarray(self._leaves() / values)
+        return np.asarray(self.leaves / values)
 
-    def _leaves(self) -> Floats:
+    @cached_property
+    def leaves(self) -> Floats:
         """How many leaves every code has of each value.
 
         A missing value is one of several leaves in "*" alone, and hardly ever meant.
         """
         tree = self.column.tree
-        sets = self.column.sets.astype(np.float64)
+        sets = self.column.sets
         if tree.has_missing:
             several = sets[:, :-1].any(axis=1)
-            sets[several, -1] = 0
-        at = np.zeros((len(tree.maps[0]), len(self.labels)))
-        at[np.arange(len(at)), tree.maps[self.level]] = 1
-        return np.asarray(sets @ at)
+            sets = sets.copy()
+            sets[several, -1] = False
+        # Leaves lie in tree order, so that the leaves of a value are hardly ever apart.
+        values = np.asarray(tree.maps[self.level])
+        starts = np.flatnonzero(np.diff(values, prepend=-1))
+        runs = np.add.reduceat(sets, starts, axis=1, dtype=np.int64)
+        numbers = np.zeros((len(sets), len(self.labels)))
+        np.add.at(numbers, (slice(None), values[starts]), runs)
+        return numbers
 
 
 def _shown(release: Any) -> tuple[Table, list[str]]:

@@ -380,6 +380,7 @@ READY_SIGNS = (
     ReadySign("postcodes-fr", "code postal"),
     ReadySign("postcodes-es", "codigo postal"),
     ReadySign("sex", "sex, gender, geschlecht"),
+    ReadySign("years", "=year, year of birth, birth year, yob, =jahr, geburtsjahr, =annee"),
     ReadySign("marital-status", "marital status, familienstand"),
 )
 """In the order in which they are compared: the first counts."""

@@ -21,11 +21,11 @@ from shoal.data.kinds import Kind
 from shoal.data.tables import Table
 from shoal.errors import FileError
 from shoal.measure.signs import NAME_SIGNS, READY_SIGNS
-from shoal.measure.suggesting import LOOKED_AT, suggest
+from shoal.measure.suggesting import suggest
 from shoal.methods.auto import AUTO
 from shoal.methods.catalogue import entry_of
 from shoal.methods.entry import Entry
-from shoal.recipe.hierarchies import READY_NAME, READY_VALUES, starting
+from shoal.recipe.hierarchies import READY_NAME, READY_VALUES, starting, texts_of
 from shoal.recipe.schema import PLACEHOLDER
 
 __all__ = ["draft", "outline"]
@@ -140,7 +140,7 @@ def _written_otherwise(table: Table, kinds: Mapping[str, Kind]) -> Iterator[str]
     marks: dict[str, str] = {}
     dates, missing = [], []
     for name, kind in kinds.items():
-        if kind is not Kind.TEXT or _texts(table, name) is None:
+        if kind is not Kind.TEXT or texts_of(table, name) is None:
             continue
         for finding in find_column(table, name).oddities:
             if finding.code == "decimal comma" and finding.forms:
@@ -200,7 +200,7 @@ def _examples(table: Table, guesses: Mapping[str, str], kinds: Mapping[str, Kind
     )
     names = [name for name, guess in guesses.items() if guess != "identifying"]
     for name in names or list(guesses)[:1]:
-        start = starting(name, kinds[name], texts=_texts(table, name))
+        start = starting(name, kinds[name], texts=texts_of(table, name))
         line = f"# {toml.key(name)} = {_inline(_short(start.section))}"
         why = _WHY.get(start.reason, "")
         yield f"{line}  # {why}" if why and len(line) + len(why) + 4 <= _WIDTH else line
@@ -219,14 +219,6 @@ def _short(section: Mapping[str, Any]) -> dict[str, Any]:
 
 _WIDTH = 80
 _WHY = {READY_NAME: "by its name", READY_VALUES: "by its values"}
-
-
-def _texts(table: Table, name: str) -> list[str] | None:
-    """The values of a column, to see how they are written; None if they are very many."""
-    number = table.source.distinct(name)
-    if number is None or number > LOOKED_AT:
-        return None
-    return [label for label in table.labels(name) if label]
 
 
 def _inline(section: Mapping[str, Any]) -> str:

@@ -3,8 +3,10 @@
 Uses `editing`, `loading` and `running`; the workbench uses it.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from math import ceil, floor
 from typing import Any, Literal
 
 from shoal.data.hierarchy import READY, Hierarchy
@@ -12,6 +14,9 @@ from shoal.data.hierarchy.lines import derived_note
 from shoal.data.hierarchy.ready_made import ReadyMade
 from shoal.data.kinds import Kind
 from shoal.data.schema import Role
+from shoal.data.sources import LOOKED_AT
+from shoal.data.tables import Table
+from shoal.errors import ParameterError
 from shoal.measure.signs import NAME_SIGNS, READY_SIGNS
 from shoal.methods.auto import AUTO, name_of
 from shoal.methods.catalogue import CATALOGUE, entry_of
@@ -21,7 +26,17 @@ from shoal.recipe.loading import examined, mistakes
 from shoal.recipe.running import Recipe
 from shoal.recipe.schema import PLACEHOLDER
 
-__all__ = ["Need", "Start", "hierarchy_in", "is_from_rows", "needs", "starting"]
+__all__ = [
+    "Need",
+    "Start",
+    "chosen_entry",
+    "hierarchy_in",
+    "is_from_rows",
+    "needs",
+    "section_from_rows",
+    "starting",
+    "texts_of",
+]
 
 Need = Literal["needed", "useful", "unused"]
 """Whether the method needs a hierarchy of a column, would generalise along one, or would not."""
@@ -38,7 +53,7 @@ def needs(draft: Draft) -> dict[str, Need]:
 
     As long as there is no method, quasi-identifying columns need one.
     """
-    entry = _entry(draft)
+    entry = chosen_entry(draft)
     found: dict[str, Need] = {}
     for name, role in draft.section("roles").items():
         if role in (Role.IDENTIFYING, PLACEHOLDER):
@@ -54,7 +69,7 @@ def needs(draft: Draft) -> dict[str, Need]:
     return found
 
 
-def _entry(draft: Draft) -> Entry | None:
+def chosen_entry(draft: Draft) -> Entry | None:
     """What is known about the method of a draft; None if it has none yet."""
     method = draft.get("method")
     options: Mapping[str, Any] = method if isinstance(method, Mapping) else draft.content
@@ -104,13 +119,20 @@ class Start:
     section: Mapping[str, Any]
     reason: str
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left that only a person can say."""
+        return PLACEHOLDER not in self.section.values()
+
 
 AGE = "The name is that of an age: years in steps of 5, 10 and 20, and 90 or more as one value."
 DATE = "The column has dates: days in months and years."
 BIRTH = "The name is that of a date of birth: days in months, years and decades."
+YEAR = "The name is that of a year: intervals of 5, 10 and 20 years."
 POSTCODE = "The name is that of a postcode: the last characters are masked, one after the other."
 NUMBERS = "The column has numbers: intervals, each level wider than the one before."
 SUPPRESS = "The column has hardly any values: each is shown as it is, or not at all."
+YES_NO = "Its values are a yes and a no: each is shown as it is, or not at all."
 GROUPS = "The column has texts: values in groups that you name."
 FILE = "The column has many different texts: a list of codes is easier to keep in a file."
 
@@ -119,8 +141,24 @@ READY_NAME = (
 )
 READY_VALUES = "The values are written as those of a list that is ready-made."
 
-REASONS = (AGE, DATE, BIRTH, POSTCODE, NUMBERS, SUPPRESS, GROUPS, FILE, READY_NAME, READY_VALUES)
+REASONS = (
+    AGE,
+    DATE,
+    BIRTH,
+    YEAR,
+    POSTCODE,
+    NUMBERS,
+    SUPPRESS,
+    YES_NO,
+    GROUPS,
+    FILE,
+    READY_NAME,
+    READY_VALUES,
+)
 """Every reason that `starting` gives."""
+
+FIRST_DAY, LAST_DAY = "1900-01-01", "2099-12-31"
+"""Days between which those of most tables lie, so that they reveal nothing about any."""
 
 
 _KINDS = {
@@ -159,8 +197,12 @@ def starting(
         ready = _ready(name, kind, texts)
         if ready is not None:
             return ready
+        if texts is not None and (pair := _yes_no(texts)):
+            return Start({"build": "suppress", "values": list(pair)}, YES_NO)
     if what == "a postcode":
-        return Start({"build": "mask", "length": PLACEHOLDER, "steps": [1, 2, 3]}, POSTCODE)
+        return _postcodes(texts)
+    if kind is Kind.INTEGER and (what == "a date of birth" or _names_years(name)):
+        return Start({"build": "ready", "name": "years"}, YEAR)
     if kind is not Kind.TEXT:
         return _numbers(kind, of_age=what == "an age")
     if (values is not None and values <= FEW) or what == "a sex":
@@ -226,9 +268,49 @@ def _share(made: ReadyMade, form: str, kind: Kind, texts: Collection[str] | None
     return sum(written.path(text) is not None for text in texts) / len(texts)
 
 
+_YES_NO = (
+    ("0", "1"),
+    ("no", "yes"),
+    ("No", "Yes"),
+    ("N", "Y"),
+    ("n", "y"),
+    ("false", "true"),
+    ("False", "True"),
+    ("FALSE", "TRUE"),
+    ("nein", "ja"),
+    ("Nein", "Ja"),
+    ("N", "J"),
+    ("n", "j"),
+)
+"""How a no and a yes are written."""
+
+
+def _yes_no(texts: Collection[str]) -> tuple[str, str] | None:
+    """The writing of yes and no that all values have; None if there is none."""
+    return next((pair for pair in _YES_NO if texts and set(texts) <= set(pair)), None)
+
+
+_LONGEST_POSTCODE = 5
+"""Digits up to which all postcodes of a length are listed."""
+
+
+def _postcodes(texts: Collection[str] | None) -> Start:
+    """Masked postcodes, of the length that all have if they are digits."""
+    lengths = {len(text) if text.isdecimal() and text.isascii() else 0 for text in texts or ()}
+    length = lengths.pop() if len(lengths) == 1 else 0
+    if not 1 < length <= _LONGEST_POSTCODE:
+        return Start({"build": "mask", "length": PLACEHOLDER, "steps": [1, 2, 3]}, POSTCODE)
+    steps = list(range(1, length))
+    return Start({"build": "mask", "length": length, "steps": steps}, POSTCODE)
+
+
+def _names_years(name: str) -> bool:
+    return any(sign.hierarchy == "years" and sign.matches(name) for sign in READY_SIGNS)
+
+
 def _dates(born: bool) -> Start:
     levels = ["month", "year", "decade"] if born else ["month", "year"]
-    ends = {"first": PLACEHOLDER, "last": PLACEHOLDER}
+    ends = {"first": FIRST_DAY, "last": LAST_DAY}
     return Start({"build": "dates", **ends, "levels": levels}, BIRTH if born else DATE)
 
 
@@ -240,3 +322,105 @@ def _numbers(kind: Kind, of_age: bool) -> Start:
     if of_age:
         return Start({**section, "low": 0, "top": 90, **widths}, AGE)
     return Start({**section, "low": PLACEHOLDER, "high": PLACEHOLDER, **widths}, NUMBERS)
+
+
+def texts_of(table: Table, name: str) -> list[str] | None:
+    """The values of a column, to see how they are written; None if they are very many."""
+    number = table.source.distinct(name)
+    if number is None or number > LOOKED_AT:
+        return None
+    return [label for label in table.labels(name) if label]
+
+
+# From the rows
+
+
+def section_from_rows(table: Table, name: str) -> dict[str, Any]:
+    """A section made of the values that a column has, for where nobody can say them without it.
+
+    Numbers get intervals with rounded ends, beyond which everything is one value if only a few rows
+    lie there. Texts are shown as they are, or not at all. The hierarchy is made from the rows, and
+    has to be marked so. ParameterError if the column has no values.
+
+    >>> import polars as pl
+    >>> from shoal.data.tables import table
+    >>> rents = table(pl.DataFrame({"rent": [180, 420, 511, 530, 1092]}))
+    >>> section_from_rows(rents, "rent")
+    {'build': 'intervals', 'low': 0, 'high': 1100, 'widths': [50, 100, 500]}
+    """
+    kind = table.kind(name)
+    keys = table.keys(name)
+    values = [key for key in keys if key is not None]
+    if not values:
+        raise ParameterError("the column has no values")
+    if kind not in (Kind.INTEGER, Kind.FLOAT):
+        return {"build": "suppress", "values": [kind.text(key) for key in values]}
+    numbers = [Decimal(kind.text(key)) for key in values]
+    usual = _usual(table, name, numbers)
+    section: dict[str, Any] = {"build": "intervals"}
+    if kind is Kind.FLOAT:
+        section["kind"] = kind.value
+    low, high, widths = _rounded(usual, whole=kind is Kind.INTEGER)
+    section["low" if numbers[0] >= low else "bottom"] = _plain(low)
+    section["high" if numbers[-1] <= high else "top"] = _plain(high)
+    return {**section, "widths": [_plain(width) for width in widths]}
+
+
+_UNUSUAL = 0.01
+"""The share of rows on either side that may lie far from all others."""
+
+
+def _usual(table: Table, name: str, numbers: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
+    """The ends between which numbers lie, without a few that are far from all others."""
+    counted = table.count([name])
+    labels, kind = table.keys(name), table.kind(name)
+    pairs = sorted(
+        (Decimal(kind.text(key)), int(count))
+        for code, count in zip(counted.column(name), counted.count, strict=True)
+        if (key := labels[int(code)]) is not None
+    )
+    total = sum(count for _, count in pairs)
+    sides = []
+    for side in (pairs, pairs[::-1]):
+        few = 0
+        for number, count in side:
+            few += count
+            if few > _UNUSUAL * total:
+                sides.append(number)
+                break
+    low, high = sides
+    # What is not far away belongs to the others.
+    reach = high - low
+    return (
+        numbers[0] if low - numbers[0] <= reach else low,
+        numbers[-1] if numbers[-1] - high <= reach else high,
+    )
+
+
+def _rounded(
+    ends: tuple[Decimal, Decimal], *, whole: bool
+) -> tuple[Decimal, Decimal, list[Decimal]]:
+    """Ends with a digit or two and widths that suit them: 1, 5, 10, 50 and so on."""
+    low, high = ends
+    span = high - low
+    exponent = span.adjusted() if span else (0 if whole else high.adjusted())
+    if span and span < 3 * Decimal(1).scaleb(exponent):
+        exponent -= 1
+    if whole:
+        exponent = max(exponent, 0)
+    step = Decimal(1).scaleb(exponent)
+    low, high = floor(low / step) * step, ceil(high / step) * step
+    if 0 < low <= span:
+        low = Decimal(0)
+    if low == high:
+        high += step
+    span = high - low
+    chain = [Decimal(digit).scaleb(power + exponent) for power in range(-2, 3) for digit in (1, 5)]
+    smallest = 1 if whole else 0
+    widths = [width for width in chain if span / 50 < width < span * 3 / 5 and width > smallest]
+    return low, high, widths or [2 * step if whole else step]
+
+
+def _plain(number: Decimal) -> int | float:
+    """A number as a recipe writes it."""
+    return int(number) if number == number.to_integral_value() else float(number)

@@ -63,6 +63,12 @@ class KeptCandidate:
         """What it is called."""
         return self.made.name
 
+    @property
+    def kept(self) -> int | None:
+        """How many records it kept; None if that was not measured."""
+        found = self.made.compared.assessment
+        return None if found is None else found.records
+
 
 @dataclass(frozen=True)
 class CandidateFolder:

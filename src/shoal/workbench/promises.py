@@ -24,6 +24,7 @@ from shoal.recipe.editing import Draft
 from shoal.recipe.loading import read
 from shoal.workbench.option_forms import FormColumns
 from shoal.workbench.projects import Project
+from shoal.workbench.readiness import column_named
 
 __all__ = [
     "Costs",
@@ -49,6 +50,11 @@ class RecipeProblem:
 
     what: str
     fix: str = ""
+
+    @property
+    def column(self) -> str:
+        """The column that it is about; empty if it names none."""
+        return column_named(self.what)
 
 
 @dataclass

@@ -26,6 +26,7 @@ __all__ = [
     "Entering",
     "Item",
     "StatedRelease",
+    "column_named",
     "columns",
     "entering",
     "first_look",
@@ -53,6 +54,16 @@ _PEOPLE = ("method.unit", "method.rows")
 """What is about people, and decided with the roles."""
 
 
+def column_named(text: str) -> str:
+    """The column that a text of an error names; empty if it names none.
+
+    >>> column_named("the hierarchy of column 'ward' was derived from the rows")
+    'ward'
+    """
+    found = _COLUMN.search(text)
+    return str(ast.literal_eval(found[1])) if found else ""
+
+
 @dataclass(frozen=True)
 class Item:
     """Something to mend before a release.
@@ -73,10 +84,7 @@ class Item:
     @property
     def column(self) -> str:
         """The column that it is about; empty if it names none."""
-        for text in (self.where, self.what):
-            if found := _COLUMN.search(text):
-                return str(ast.literal_eval(found[1]))
-        return ""
+        return column_named(self.where) or column_named(self.what)
 
     @property
     def is_column(self) -> bool:

@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,13 @@ __all__ = [
     "HierarchyColumn",
     "Trees",
     "adopt",
+    "adopt_several",
     "as_derived",
     "column_of",
     "columns_of",
     "derived_tree",
     "forget_staged",
+    "made_by",
     "put",
     "size_of",
     "stage",
@@ -58,6 +61,9 @@ _UPLOADS = "uploads"
 
 _KEPT = 12
 """Trees that are kept in memory."""
+
+_MADE_BY = "hierarchy-builders"
+"""The note on which builder made the file of a column."""
 
 _UNDOABLE = 20
 """Changes of a project that can be taken back."""
@@ -274,10 +280,27 @@ def adopt(here: Opened, column: str, section: Mapping[str, Any] | None) -> None:
     _decide(here, column, section)
 
 
-def put(here: Opened, column: str, tree: Hierarchy, *, from_rows: bool = False) -> Path:
+def adopt_several(here: Opened, sections: Mapping[str, Mapping[str, Any]]) -> None:
+    """Make sections those of several columns in the recipe, at once."""
+    for column in list(sections)[-_UNDOABLE:]:
+        _remember(here.project, column)
+    with here.deciding() as draft:
+        for column, section in sections.items():
+            draft.set("hierarchies", column, to=dict(section))
+
+
+def put(
+    here: Opened,
+    column: str,
+    tree: Hierarchy,
+    *,
+    from_rows: bool = False,
+    by: Mapping[str, Any] | None = None,
+) -> Path:
     """Write a tree into the folder of the project, and name it in the recipe; its file.
 
     from_rows: whether rows had a say in it, though it may not be derived any more
+    by: the section of the builder that made it, so that it can be gone on with
     """
     project, draft = here.project, here.draft
     _remember(project, column)
@@ -291,7 +314,29 @@ def put(here: Opened, column: str, tree: Hierarchy, *, from_rows: bool = False) 
     late = from_rows or tree.derived or bool(figures_seen(project))
     _decide(here, column, section, late=late)
     TREES.know(here.draft, column, tree)
+    if by is not None:
+        with project.noting(_MADE_BY) as noted:
+            noted[column] = {"section": dict(by), "digest": _digest(path)}
     return path
+
+
+def made_by(project: Project, column: HierarchyColumn) -> dict[str, Any] | None:
+    """The section of the builder that made the file of a column; None if it was changed since."""
+    noted = (project.note(_MADE_BY, dict) or {}).get(column.name)
+    file = column.section.get("file")
+    if not isinstance(noted, dict) or not isinstance(file, str):
+        return None
+    section = noted.get("section")
+    if not isinstance(section, dict) or section.get("build") not in BUILDERS.names:
+        return None
+    return section if noted.get("digest") == _digest(project.folder / file) else None
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        return sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
 
 
 def _decide(

@@ -148,15 +148,18 @@ def _taken(place: Path) -> int | None:
 
 
 def _progress(job: Job) -> Callable[[int, int, str], None]:
-    """What a method reports to; notes are far enough apart to cost nothing."""
-    last = 0.0
+    """What a method reports to; notes are far enough apart to cost nothing.
+
+    What it does is noted whenever that changes: it may do it for long without reporting again.
+    """
+    last, doing = 0.0, ""
 
     def report(done: int, total: int, what: str) -> None:
-        nonlocal last
+        nonlocal last, doing
         now = time.monotonic()
-        if now - last < PAUSE:
+        if what == doing and now - last < PAUSE:
             return
-        last = now
+        last, doing = now, what
         if job.is_stopping:
             raise Stopped("stopped")
         state = {"state": "running", "done": int(done), "total": int(total or 0)}

@@ -82,6 +82,98 @@ def test_the_step_says_whether_a_column_lacks_one(demo_bench: Bench) -> None:
     assert STEP.standing(project).state == "needs"
 
 
+# Suggestions
+
+
+def test_all_that_anybody_could_have_written_is_taken_by_one_click(demo_bench: Bench) -> None:
+    for column in ("age", "admitted", "postcode", "ward"):
+        decide(demo_bench, "hierarchies", column, to=None)
+    assert f'hx-get="{BASE}/suggestions"' in demo_bench.get(BASE)
+    page = demo_bench.get(f"{BASE}/suggestions")
+    assert "Take all suggestions (" in page
+    assert "ward" not in page
+    answer = demo_bench.post(f"{BASE}/take", part=False, status=303, made_from="public")
+    assert section(demo_bench, "age")["widths"] == [5, 10, 20]
+    # By how it is written in the table.
+    postcodes = {"build": "mask", "length": 5, "steps": [1, 2, 3, 4]}
+    assert section(demo_bench, "postcode") == postcodes
+    assert section(demo_bench, "admitted")["levels"] == ["month", "year"]
+    assert section(demo_bench, "ward") == {}
+    assert late(demo_bench) == []
+    assert not demo_bench.project(KEY).note("looked")
+    assert re.search(r"Saved for \d columns", demo_bench.get(answer.headers["location"]))
+    demo_bench.post(f"{BASE}/undo", part=False, status=303, column="age")
+    assert section(demo_bench, "age") == {}
+
+
+def test_the_others_are_made_from_the_rows_and_say_so(demo_bench: Bench) -> None:
+    for column in ("ward", "admitted"):
+        decide(demo_bench, "hierarchies", column, to=None)
+    decide(demo_bench, "hierarchies", "stay", to=None)
+    demo_bench.post(f"{BASE}/take", part=False, status=303, made_from="public")
+    page = demo_bench.get(f"{BASE}/suggestions")
+    assert "Make them from the rows" in page
+    demo_bench.post(f"{BASE}/take", part=False, status=303, made_from="rows")
+    assert "hierarchies.ward" in late(demo_bench)
+    assert demo_bench.project(KEY).note("looked")
+    tree = recipe_of(demo_bench).hierarchies["ward"]
+    assert tree.derived
+    assert "Make them from the rows" not in demo_bench.get(f"{BASE}/suggestions")
+
+
+def test_after_taking_all_one_look_says_whether_every_value_has_its_place(
+    demo_bench: Bench,
+) -> None:
+    assert "✓ Every value" in demo_bench.get(f"{BASE}/checked", part=True)
+    decide(demo_bench, "hierarchies", "age", to={"build": "intervals", "low": 0, "high": 50})
+    page = demo_bench.get(f"{BASE}/checked")
+    assert re.search(r'column=age">age</a>: 5\d of 10\d values, in [\d,]+ of [\d,]+ rows', page)
+    assert "column=sex" not in page
+    # From then on every page of the step says so.
+    assert f'hx-get="{BASE}/checked" hx-trigger="load"' in demo_bench.get(BASE)
+
+
+def test_a_builder_goes_on_from_what_it_made_of_the_rows(demo_bench: Bench) -> None:
+    decide(demo_bench, "hierarchies", "stay", to=None)
+    fields: dict[str, Any] = {"column": "stay", "build": "intervals", "made_from": "rows"}
+    ends = {"low": "0", "high": "500", "widths": "5, 50"}
+    demo_bench.post(f"{BASE}/save", part=False, status=303, **fields, **ends)
+    assert section(demo_bench, "stay").keys() == {"file"}
+    page = demo_bench.get(f"{BASE}?column=stay")
+    assert re.search(r'value="5, 50" id="f-widths"', page)
+    # The file itself was changed, so the builder would say something else.
+    path = bench_file(demo_bench, "stay")
+    path.write_text("0;*\n1;*\n")
+    assert 'id="f-widths"' not in demo_bench.get(f"{BASE}?column=stay")
+
+
+def bench_file(bench: Bench, column: str) -> Path:
+    folder: Path = bench.project(KEY).folder
+    return folder / str(section(bench, column)["file"])
+
+
+def test_where_the_promise_needs_public_hierarchies_the_step_says_so(demo_bench: Bench) -> None:
+    decide(demo_bench, "hierarchies", "ward", to=None)
+    demo_bench.post(f"{BASE}/take", part=False, status=303, made_from="rows")
+    project = demo_bench.project(KEY)
+    assert STEP.standing(project) == Standing("needs", "made from the rows")
+    page = demo_bench.get(BASE)
+    assert "The method refuses hierarchies that were made from the rows: ward." in page
+    demo_bench.post(
+        f"{BASE}/origin", part=False, status=303, column="age", made_from="public", all="yes"
+    )
+    assert STEP.standing(project) == Standing("done")
+    assert "The method refuses" not in demo_bench.get(BASE)
+
+
+def test_numbers_from_the_rows_have_rounded_ends(demo_bench: Bench) -> None:
+    fields: dict[str, Any] = {"column": "age", "build": "intervals", "fill": "yes"}
+    filled = demo_bench.post(f"{BASE}/save", part=False, **fields).text
+    assert re.search(r'value="0" id="f-low"', filled)
+    assert re.search(r'value="110" id="f-high"', filled)
+    assert re.search(r'value="5, 10, 50" id="f-widths"', filled)
+
+
 # Preview
 
 

@@ -120,6 +120,63 @@ def test_blanks_are_filled_by_columns(
     assert not re.search(r"\b[A-Z]{4,}\b", repr(made))
 
 
+def test_what_the_roles_say_is_not_asked_again(demo_bench: Bench) -> None:
+    people = f"/p/{KEY}/roles/people"
+    demo_bench.post(people, part=False, status=303, person="rows")
+    answer(demo_bench, who="contract", use="counts", harm="record", algorithm="yes", rule="none")
+    answer(demo_bench, shape="dozen", rows="noisy")
+    page = demo_bench.get(f"{AT}/questions")
+    assert "What is a person in the table?" in page
+    assert "One row each" in page
+    assert "(by the roles)" in page
+    assert "About how many people are in it" in page
+    answer(demo_bench, people="hundred-thousand", before="once")
+    demo_bench.post(f"{AT}/take", part=False, status=303)
+    assert demo_bench.project(KEY).draft().get("rows_are_people") is True
+    assert "unit" not in method_of(demo_bench)
+    # Whoever answers it all the same is believed, and the roles follow.
+    answer(demo_bench, person="several")
+    page = demo_bench.get(f"{AT}/questions")
+    assert "(by the roles)" not in page
+    demo_bench.client.post(f"{AT}/take", data={"blank:PERSON": "patient"})
+    assert method_of(demo_bench)["unit"] == "patient"
+    assert demo_bench.project(KEY).draft().get("rows_are_people") is None
+    assert "Nothing can be promised yet" not in demo_bench.get(f"{AT}/options")
+
+
+def test_the_column_that_tells_people_apart_is_chosen_already(demo_bench: Bench) -> None:
+    demo_bench.post(f"/p/{KEY}/roles/set", part=False, status=303, role__ward="identifying")
+    demo_bench.post(f"/p/{KEY}/roles/people", part=False, status=303, person="column:patient")
+    answer(demo_bench, who="anyone", use="counts", harm="record", rule="none", shape="dozen")
+    answer(demo_bench, rows="noisy", people="more", before="once")
+    assert "<option selected>patient</option>" in demo_bench.get(f"{AT}/questions")
+
+
+def test_columns_that_stay_as_fine_as_they_are_are_named_before_anything_is_tried(
+    demo_bench: Bench,
+) -> None:
+    assert "stay as fine as they are" not in demo_bench.get(f"{AT}/options")
+    with editing(demo_bench.home / "hospital" / "hospital.toml") as draft:
+        draft.set("hierarchies", "diagnosis", to=None)
+    page = demo_bench.get(f"{AT}/options")
+    assert "stay as fine as they are: diagnosis" in page
+    assert f'href="/p/{KEY}/hierarchies?column=diagnosis"' in page
+    with editing(demo_bench.home / "hospital" / "hospital.toml") as draft:
+        draft.set("method", to={"name": "optimal", "models": ["5-anonymity"], "suppression": 0.1})
+    assert "stay as fine as they are" not in demo_bench.get(f"{AT}/options")
+
+
+def test_a_wide_table_is_known_by_its_roles(demo_bench: Bench) -> None:
+    with editing(demo_bench.home / "hospital" / "hospital.toml") as draft:
+        for number in range(100):
+            draft.set("roles", f"item {number}", to="quasi")
+    answer(demo_bench, who="anyone", use="counts", harm="record", rule="none")
+    page = demo_bench.get(f"{AT}/questions")
+    assert "Hundreds or thousands of columns, most of them empty <span" in page
+    page = demo_bench.get(f"{AT}/questions?ask=shape")
+    assert "By their roles, 109 columns would be released." in page
+
+
 def test_german_pages_ask_in_german(demo_bench: Bench) -> None:
     demo_bench.client.cookies.set("shoal-language", "de")
     page = demo_bench.get(f"{AT}/questions")

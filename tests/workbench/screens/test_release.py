@@ -82,6 +82,16 @@ def test_a_value_outside_its_hierarchy_is_found_before_anything_is_spent(
     assert demo_bench.project(KEY).note("looked")
 
 
+def test_what_a_try_kept_is_said_before_anything_is_spent(demo_bench: Bench) -> None:
+    assert "Not tried yet" in demo_bench.get(PLACE)
+    demo_bench.post(f"/p/{KEY}/run/recipe", part=False, status=303)
+    assert finished(demo_bench, "candidate").state == "done"
+    page = demo_bench.get(PLACE)
+    assert re.search(r"A try of exactly this kept [\d,]+ of [\d,]+ records", page)
+    change(demo_bench, "epsilon = 1\n", "epsilon = 0.9\n")
+    assert "Not tried yet" in demo_bench.get(PLACE)
+
+
 def test_the_button_names_the_cost_and_asks_once(demo_bench: Bench) -> None:
     assert "Release and spend ε 1, δ 1e-6" in demo_bench.get(PLACE)
     sure = demo_bench.get(f"{PLACE}?sure=1&name=first")

@@ -16,25 +16,30 @@ from starlette.responses import HTMLResponse, Response
 from shoal.data.coverage import rows_having
 from shoal.data.hierarchy import READY, Difference, Hierarchy, difference, level_figures
 from shoal.data.hierarchy.check import problems as problems_of
+from shoal.data.kinds import Kind
 from shoal.data.toml import at
 from shoal.errors import ParameterError, ShoalError, spelled, toml_spelling
 from shoal.look.zoned import Zone
-from shoal.recipe.hierarchies import Start, starting
+from shoal.recipe.editing import Draft
+from shoal.recipe.hierarchies import Start, chosen_entry, section_from_rows, starting, texts_of
 from shoal.recipe.schema import BUILDERS
 from shoal.workbench.builder_forms import CHOICES, TITLES, fields, parsed, shown_fields, written
 from shoal.workbench.looking import figures_seen
 from shoal.workbench.pages import Opened, Submitted
 from shoal.workbench.projects import Project
 from shoal.workbench.steps import Standing, Step
+from shoal.workbench.tables import is_streamed
 from shoal.workbench.trees import (
     TREES,
     HierarchyColumn,
     adopt,
+    adopt_several,
     as_derived,
     column_of,
     columns_of,
     derived_tree,
     forget_staged,
+    made_by,
     put,
     size_of,
     stage,
@@ -73,6 +78,22 @@ def _wants(column: HierarchyColumn) -> bool:
     return wanted and not column.has
 
 
+def _lacks(column: HierarchyColumn) -> bool:
+    """Whether a column could do with a hierarchy: one that is needed, or that would be used."""
+    return column.need != "unused" and not column.has
+
+
+def _is_refused(column: HierarchyColumn) -> bool:
+    """Whether a hierarchy is made from the rows and used, where the promise needs public ones."""
+    return column.has and column.from_rows and column.need != "unused"
+
+
+def _must_be_public(draft: Draft) -> bool:
+    """Whether the promise of a recipe needs hierarchies that anybody could have written."""
+    entry = chosen_entry(draft)
+    return entry is not None and entry.assumes_public_choices(draft.section("method"))
+
+
 def _standing(project: Project) -> Standing:
     """Whether columns lack a hierarchy that the method needs, by the recipe alone."""
     columns = columns_of(project.draft())
@@ -80,6 +101,8 @@ def _standing(project: Project) -> Standing:
         return Standing("todo")
     if any(column.need == "needed" and not column.has for column in columns):
         return Standing("needs", "a column has none")
+    if _must_be_public(project.draft()) and any(map(_is_refused, columns)):
+        return Standing("needs", "made from the rows")
     if any(map(_wants, columns)):
         return Standing("todo", "a column has none")
     return Standing("done")
@@ -116,6 +139,7 @@ def hierarchies(
     build: str = "",
     staged: str = "",
     saved: bool = False,
+    taken: int = 0,
 ) -> HTMLResponse:
     """The hierarchy of a column, by default of the first that lacks one."""
     columns = columns_of(here.draft)
@@ -125,15 +149,20 @@ def hierarchies(
         chosen = column_of(here.draft, column)
     else:
         chosen = next((one for one in columns if not one.has), columns[0])
-    return column_page(here, chosen, begun(chosen, build, staged), saved=saved)
+    form = begun(here, chosen, build, staged)
+    return column_page(here, chosen, form, saved=saved, taken=taken)
 
 
-def begun(column: HierarchyColumn, build: str, staged: str = "") -> BuilderForm:
-    """The form as the recipe has it, or as the name and type of the column suggest."""
+def begun(here: Opened, column: HierarchyColumn, build: str, staged: str = "") -> BuilderForm:
+    """The form as the recipe has it, or as the column suggests."""
     origin: Origin = "rows" if column.from_rows else "public"
+    if column.builder == "file" and build != "file" and not staged:
+        made = made_by(here.project, column)
+        if made is not None and build in ("", made["build"]):
+            return BuilderForm(made["build"], written(made["build"], made), origin)
     if column.builder and build in ("", column.builder) and not staged:
         return BuilderForm(column.builder, written(column.builder, column.section), origin)
-    start = starting(column.name, column.kind)
+    start = _start(here, column)
     builder = build if build in BUILDERS.names else str(start.section["build"])
     if staged:
         return BuilderForm("file", {**written("file", {}), "file": ""}, staged=staged)
@@ -142,11 +171,27 @@ def begun(column: HierarchyColumn, build: str, staged: str = "") -> BuilderForm:
     return BuilderForm(builder, written(builder, {}))
 
 
+def _start(here: Opened, column: HierarchyColumn) -> Start:
+    """What the name and type of a column suggest, and how its values are written.
+
+    As with types, nothing else of the rows is looked at.
+    """
+    texts = None
+    try:
+        table = here.desk.tables.bare(here.project, here.draft)
+        if column.name in table.names and not is_streamed(table):
+            texts = texts_of(table, column.name)
+    except ShoalError:
+        # The file may be elsewhere for now.
+        pass
+    return starting(column.name, column.kind, texts=texts)
+
+
 def column_page(
     here: Opened, column: HierarchyColumn, form: BuilderForm, *, status: int = 200, **more: Any
 ) -> HTMLResponse:
     """The page of a column with a form, and parts that were asked for without a script."""
-    columns = columns_of(here.draft)
+    columns, public = columns_of(here.draft), _must_be_public(here.draft)
     names = [one.name for one in columns]
     after = columns[names.index(column.name) + 1 :]
     context = {
@@ -163,6 +208,9 @@ def column_page(
         "preview": None,
         "first": False,
         "saved": False,
+        "taken": 0,
+        "lack": sum(map(_lacks, columns)),
+        "refused": [one.name for one in columns if _is_refused(one)] if public else [],
         "coverage": None,
         "covered": COVERED in figures_seen(here.project),
         **more,
@@ -217,6 +265,62 @@ def _tree(
         return derived_tree(here.desk.tables.bare(here.project), column.name, section)
     tree = TREES.of(here.draft, column.name, section)
     return as_derived(tree, tree.derived or form.origin == "rows")
+
+
+# Suggestions
+
+
+@dataclass(frozen=True)
+class Suggestions:
+    """What can be suggested for columns that have no hierarchy.
+
+    public: sections that anybody could have written, by column
+    others: columns for which only a person, or the rows, can say which values there are
+    """
+
+    public: Mapping[str, Mapping[str, Any]]
+    others: tuple[str, ...]
+
+
+def _suggestions(here: Opened) -> Suggestions:
+    lacking = [column for column in columns_of(here.draft) if _lacks(column)]
+    starts = {column.name: _start(here, column) for column in lacking}
+    public = {name: start.section for name, start in starts.items() if start.is_whole}
+    return Suggestions(public, tuple(name for name in starts if name not in public))
+
+
+@router.get("/suggestions")
+def suggestions(here: Annotated[Opened, Depends()]) -> HTMLResponse:
+    """What can be taken for all columns at once that have no hierarchy."""
+    if not here.is_part:
+        page = "hierarchy_suggested_page.html"
+        return here.page(page, at="hierarchies", suggested=_suggestions(here))
+    return here.page("hierarchy_suggested.html", suggested=_suggestions(here))
+
+
+@router.post("/take")
+def take(here: Annotated[Opened, Depends()], given: Submitted) -> Response:
+    """Take all suggestions that anybody could have written, or make the other ones from the rows.
+
+    What cannot be made so is left out, and still stands among those that lack one.
+    """
+    found = _suggestions(here)
+    taken = 0
+    if given.get("made_from") != "rows":
+        adopt_several(here, found.public)
+        taken = len(found.public)
+    else:
+        table = here.desk.tables.bare(here.project)
+        here.looked(SEEN)
+        for name in found.others:
+            try:
+                section = section_from_rows(table, name)
+                tree = TREES.of(here.draft, name, section)
+            except ShoalError:
+                continue
+            put(here, name, as_derived(tree, True), by=section)
+            taken += 1
+    return here.go(here.address("hierarchies", taken=str(taken)))
 
 
 # Preview
@@ -351,7 +455,7 @@ def save(here: Annotated[Opened, Depends()], given: Submitted) -> Response:
             shown, form = _wrong(column, form, error)
             return column_page(here, column, form, preview=shown, status=422)
         if tree.derived or form.staged:
-            put(here, column.name, tree)
+            put(here, column.name, tree, by=None if form.staged else section)
             forget_staged(here.project)
             return here.go(address_of(here, column))
     if form.problems:
@@ -381,7 +485,10 @@ def _filled(here: Opened, column: HierarchyColumn, form: BuilderForm) -> HTMLRes
         raise ParameterError("the column has no values")
     kind = table.kind(column.name)
     texts, problems = dict(form.texts), {}
-    if form.builder in ("intervals", "dates"):
+    if form.builder == "intervals" and kind in (Kind.INTEGER, Kind.FLOAT):
+        made = written("intervals", section_from_rows(table, column.name))
+        texts |= {name: made[name] for name in ("low", "high", "bottom", "top", "widths")}
+    elif form.builder in ("intervals", "dates"):
         names = ("low", "high") if form.builder == "intervals" else ("first", "last")
         texts |= {names[0]: kind.text(keys[0]), names[1]: kind.text(keys[-1])}
     elif len(keys) > MOST_FILLED:

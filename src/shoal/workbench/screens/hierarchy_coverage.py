@@ -4,6 +4,7 @@ What is added comes from the rows, and is marked so unless the owner says that a
 it. Uses `trees` and the page of `hierarchies`; `app` uses it.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -17,7 +18,7 @@ from shoal.data.tables import Table
 from shoal.errors import RecipeError, ShoalError
 from shoal.workbench.pages import Opened, Submitted
 from shoal.workbench.screens.hierarchies import COVERED, SEEN, address_of, begun, column_page
-from shoal.workbench.trees import TREES, HierarchyColumn, adopt, as_derived, column_of, put
+from shoal.workbench.trees import TREES, HierarchyColumn, adopt, as_derived, column_of, columns_of, put
 
 __all__ = ["router"]
 
@@ -72,8 +73,41 @@ def coverage(here: Annotated[Opened, Depends()], column: str) -> HTMLResponse:
     except ShoalError as error:
         return here.page("hierarchy_coverage.html", column=chosen, coverage=None, error=error)
     if not here.is_part:
-        return column_page(here, chosen, begun(chosen, ""), coverage=found)
+        return column_page(here, chosen, begun(here, chosen, ""), coverage=found)
     return here.page("hierarchy_coverage.html", column=chosen, coverage=found, listed=False)
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """A column whose hierarchy lacks values of the table; owner only.
+
+    missing: None if the hierarchy cannot be made at all
+    """
+
+    name: str
+    missing: Uncovered | None
+    values: int
+    rows: int
+
+
+@router.get("/checked")
+def checked(here: Annotated[Opened, Depends()]) -> HTMLResponse:
+    """The columns whose hierarchies lack values of the table; owner only."""
+    here.looked(COVERED)
+    table = here.desk.tables.bare(here.project)
+    found = []
+    for column in columns_of(here.draft):
+        if not column.has or column.name not in table.names:
+            continue
+        values = sum(key is not None for key in table.keys(column.name))
+        missing = None
+        with suppress(ShoalError):
+            covering = _covering(here, column, TREES.of(here.draft, column.name))
+            missing = uncovered_values(covering, column.name)
+        if missing is None or missing.values:
+            found.append(Lacking(column.name, missing, values, table.rows))
+    template = "hierarchy_checked.html" if here.is_part else "hierarchy_checked_page.html"
+    return here.page(template, at="hierarchies", lacking=found)
 
 
 @router.post("/missing")
@@ -83,7 +117,7 @@ def missing(here: Annotated[Opened, Depends()], given: Submitted) -> HTMLRespons
     found = _coverage(here, chosen, TREES.of(here.draft, chosen.name))
     here.looked(SEEN)
     if not here.is_part:
-        return column_page(here, chosen, begun(chosen, ""), coverage=found, listed=LISTED)
+        return column_page(here, chosen, begun(here, chosen, ""), coverage=found, listed=LISTED)
     return here.page("hierarchy_coverage.html", column=chosen, coverage=found, listed=LISTED)
 
 

@@ -22,7 +22,9 @@ from shoal.look.zoned import Zone
 from shoal.measure.pictures import beliefs
 from shoal.methods.auto import AUTO, name_of
 from shoal.methods.catalogue import CATALOGUE, entry_of
+from shoal.methods.entry import Entry
 from shoal.privacy.promises import DifferentialPrivacy
+from shoal.recipe.hierarchies import chosen_entry
 from shoal.recipe.options import options
 from shoal.recipe.people import people_said, say_people
 from shoal.recipe.schema import METHODS, MODELS, PLACEHOLDER
@@ -48,6 +50,9 @@ _ROLES = {
 """The roles of the columns that blanks stand for; others may be any that is released."""
 
 _RELEASED = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
+WIDE = 100
+"""Columns from which a table is one of hundreds of columns."""
+
 _CHANGED = {"HX-Trigger": "recipe-changed"}
 
 Here = Annotated[Opened, Depends()]
@@ -99,6 +104,8 @@ def questions(here: Here, ask: str = "") -> HTMLResponse:
         answered=answered,
         left=len(asked) - len(answered),
         before=_before(question, asked),
+        released=len(_released(here)),
+        by_roles=_by_roles(here),
         **_recommended(here, given),
     )
 
@@ -112,10 +119,34 @@ def _before(question: Any, asked: list[Any]) -> Any:
 
 
 def _answers(here: Opened) -> dict[str, str]:
-    """What was answered so far, as far as it is still a question with that answer."""
+    """What was answered so far, as far as it is still a question with that answer.
+
+    What the roles say already need not be answered; whoever answers it all the same is believed.
+    """
     noted = here.project.note(NOTE, dict) or {}
     known = {question.key: question.keys for question in QUESTIONS}
-    return {key: answer for key, answer in noted.items() if key in known and answer in known[key]}
+    given = {key: answer for key, answer in noted.items() if key in known and answer in known[key]}
+    for key, answer in _by_roles(here).items():
+        if given.get(key, UNKNOWN) == UNKNOWN:
+            given[key] = answer
+    return given
+
+
+def _by_roles(here: Opened) -> dict[str, str]:
+    """The answers that the roles have already: who is a person, and how wide the table is."""
+    found = {}
+    said = people_said(here.draft)
+    if said.rows or said.column is not None:
+        found["person"] = "row" if said.rows else "several"
+    if len(_released(here)) >= WIDE:
+        found["shape"] = "wide"
+    return found
+
+
+def _released(here: Opened) -> list[str]:
+    """The columns that are released, by their roles."""
+    roles = here.draft.section("roles")
+    return [name for name, role in roles.items() if role in _RELEASED]
 
 
 def _recommended(here: Opened, given: dict[str, str]) -> dict[str, Any]:
@@ -130,6 +161,8 @@ def _recommended(here: Opened, given: dict[str, str]) -> dict[str, Any]:
             for name, words in found.blanks.items()
             if name == KNOWN or name in promises.single(found)
         },
+        "chosen": people_said(here.draft).column,
+        "bare": _bare(here, entry_of(found.method) if found.method in CATALOGUE else None),
         "wants_groups": promises.groups_of(found),
         "takes": found.method in CATALOGUE,
         "audit": found.method == AUDIT,
@@ -190,20 +223,23 @@ def _write(here: Opened, section: dict[str, Any]) -> None:
     """
     with here.deciding() as draft:
         before = draft.section("method")
+        said = people_said(draft)
         if before.get("name") != section["name"]:
-            said = people_said(draft)
             draft.set("method", to=section)
             if said.column is not None and people_said(draft).column is None:
                 # Who is a person was decided with the roles, and does not depend on the method.
                 say_people(draft, said)
-            return
-        for key in before:
-            if key not in section:
-                draft.set("method", key, to=None)
-        for key, value in section.items():
-            # A number that is written in another way is not another choice.
-            if typed(before.get(key)) != typed(value):
-                draft.set("method", key, to=value)
+        else:
+            for key in before:
+                if key not in section:
+                    draft.set("method", key, to=None)
+            for key, value in section.items():
+                # A number that is written in another way is not another choice.
+                if typed(before.get(key)) != typed(value):
+                    draft.set("method", key, to=value)
+        if said.rows and people_said(draft).column is not None:
+            # A column tells people apart now, so that rows do not.
+            draft.set("rows_are_people", to=None)
 
 
 # All methods and options
@@ -258,6 +294,7 @@ def _expected(here: Opened) -> dict[str, Any]:
         "costs": promises.costs(here.project, here.draft, now.promise, name or ""),
         "ledgers": promises.ledgers(here.project),
         "guide": guide_of(name) if name in CATALOGUE else None,
+        "bare": _bare(here, chosen_entry(here.draft)),
         "private": now.private,
         "of": "recipe",
         **_foreseen(here),
@@ -275,6 +312,13 @@ def _foreseen(here: Opened) -> dict[str, Any]:
         "records": last.get("records", known),
         "values": {name: last.get("values", {}).get(name, "") for name in _unknown_values(here)},
     }
+
+
+def _bare(here: Opened, entry: Entry | None) -> list[str]:
+    """The columns that a method would make coarser, and that have no hierarchy to do it by."""
+    if entry is None or entry.generalises != "released":
+        return []
+    return _unknown_values(here)
 
 
 def _unknown_values(here: Opened) -> list[str]:

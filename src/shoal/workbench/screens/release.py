@@ -16,6 +16,7 @@ from shoal.errors import FileError, ParameterError, ShoalError
 from shoal.look.zoned import Zone
 from shoal.releases.release import certificate_in
 from shoal.workbench import approvals
+from shoal.workbench.candidates import CandidateFolder, KeptCandidate, method_of
 from shoal.workbench.pages import Opened, Submitted
 from shoal.workbench.projects import Project
 from shoal.workbench.readiness import (
@@ -87,10 +88,21 @@ def release(here: Annotated[Opened, Depends()], sure: str = "", name: str = "") 
         running=running[0] if running else None,
         history=released.history(here),
         code=None if known is None else _code(known, name),
+        tried=None if known is None else _tried(here),
         error=error,
         approval=approvals.approval_of(project) if here.desk.access.is_team else None,
         late=() if known is None else known.late,
     )
+
+
+def _tried(here: Opened) -> KeptCandidate | None:
+    """The newest try of exactly this recipe; None if there was none."""
+    section = method_of(here.draft)
+    tries = [one for one in CandidateFolder(here.project).current() if one.kept is not None]
+    found = next((one for one in reversed(tries) if one.method == section), None)
+    if found is not None:
+        here.looked("candidates")
+    return found
 
 
 def _free_place(here: Opened, name: str) -> Path:

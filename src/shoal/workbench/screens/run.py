@@ -332,9 +332,8 @@ def _row(
     is_current: bool,
     measure: str | None,
 ) -> Row:
-    found = figures.assessment
     highest, average = figures.risk("highest"), figures.risk("average")
-    kept = None if found is None else found.records
+    kept = one.kept
     granularity = next((name for name in LOSSES if name in figures.losses), None)
     lost = figures.loss(granularity)
     return Row(
