@@ -57,7 +57,7 @@ def _limit(name: str, metavar: str, text: str) -> Any:
 
 
 @dataclass(frozen=True)
-class People:
+class Whose:
     """Whom the rows of a table are about, as `shoal.assess` is told."""
 
     person: str | None
@@ -108,13 +108,13 @@ class ColumnOptions:
         """The columns that tell people and households apart."""
         return tuple(name for name in (self.person, self.household) if name is not None)
 
-    def read(self, form: options.Form, file: str) -> "tuple[Table, People]":
+    def read(self, form: options.Form, file: str) -> "tuple[Table, Whose]":
         """The table, and whom its rows are about; a recipe says both itself."""
         if not options.is_recipe(file):
             table = form.read(
                 file, quasi=self.quasi, sensitive=self.sensitive, identifying=self.identifying
             )
-            return table, People(self.person, self.household, self.rows_are_people or None)
+            return table, Whose(self.person, self.household, self.rows_are_people or None)
         recipe = form.of_recipe(
             file,
             quasi=self.quasi,
@@ -131,7 +131,7 @@ class ColumnOptions:
                 f"{file} has no quasi-identifying column, so there is nothing to assess",
                 "change the role of those that others may know",
             )
-        return table, People(unit, self.household, rows_are_people=None)
+        return table, Whose(unit, self.household, rows_are_people=None)
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ def assess(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE|RECIPE",
+            metavar="FILE",
             help="A table, or a recipe that says what its columns are.",
             show_default=False,
         ),
