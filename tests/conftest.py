@@ -1,5 +1,5 @@
 """What every test may use: the `--slow` flag, the benchmark tables where they are present, a
-private PostgreSQL server, hypothesis without deadlines.
+private PostgreSQL server, WeasyPrint, hypothesis without deadlines.
 """
 
 import gc
@@ -9,6 +9,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Generator, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,17 @@ def shared_data() -> Path:
     if not data.is_dir():
         pytest.skip("the benchmark tables are not on this machine")
     return data
+
+
+@pytest.fixture(scope="session")
+def weasyprint() -> Any:
+    """The module that makes PDFs; skipped where it, or what it draws with, is not installed."""
+    try:
+        return import_module("weasyprint")
+    except ImportError:
+        pytest.skip("WeasyPrint is not installed: the extra pdf")
+    except OSError:
+        pytest.skip("Pango is not installed (Debian: apt-get install libpangoft2-1.0-0)")
 
 
 @pytest.fixture(scope="session")

@@ -101,8 +101,8 @@ def test_a_pdf_is_written_too_or_says_what_it_needs(
     assert not (place / "report.html").exists()
 
 
+@pytest.mark.usefixtures("weasyprint")
 def test_pdfs_lie_beside_their_pages(place: Path) -> None:
-    pytest.importorskip("weasyprint", reason="WeasyPrint is not installed: the extra pdf")
     assert run("report", "made", "--pdf") == "wrote report.html wrote report.pdf"
     assert run("report", "made", "--out", "only.pdf") == "wrote only.pdf"
     assert (place / "only.pdf").read_bytes().startswith(b"%PDF")

@@ -2,6 +2,7 @@
 
 import io
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def test_other_sources_are_told_apart(tmp_path: Path) -> None:
     assert (folder.form, folder.files, folder.names) == ("parquet", 2, ("age", "sex"))
     shoal.write(frame, tmp_path / "people.arrow")
     assert look(tmp_path / "people.arrow").names == ("age", "sex")
-    with sqlite3.connect(tmp_path / "clinic.sqlite") as clinic:
+    with closing(sqlite3.connect(tmp_path / "clinic.sqlite")) as clinic, clinic:
         clinic.execute("CREATE TABLE visits (age INTEGER)")
     assert look(tmp_path / "clinic.sqlite").form == "database"
     assert look("postgresql://host/clinic").form == "address"

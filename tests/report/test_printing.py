@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,13 +36,26 @@ def test_without_weasyprint_the_error_says_how_to_get_it(monkeypatch: pytest.Mon
         require_printer()
 
 
+def test_where_pango_is_missing_the_error_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "weasyprint.py").write_text(
+        'print("please follow the installation steps")\n'
+        'raise OSError("cannot load library libgobject-2.0-0")\n'
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "weasyprint", raising=False)
+    with pytest.raises(ShoalError, match="apt-get install libpangoft2"):
+        require_printer()
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.usefixtures("weasyprint")
 def test_a_report_is_printed(released: dict[str, Path]) -> None:
-    pytest.importorskip("weasyprint", reason="WeasyPrint is not installed: the extra pdf")
     assert as_pdf(public(released["optimal"])).startswith(b"%PDF")
 
 
-def test_a_badge_is_not_a_band_on_paper() -> None:
-    weasyprint = pytest.importorskip("weasyprint", reason="WeasyPrint is not installed")
+def test_a_badge_is_not_a_band_on_paper(weasyprint: Any) -> None:
     html = page("x", section("x", zone=Zone.OWNER), zone=Zone.OWNER)
     [sheet] = weasyprint.HTML(string=on_paper(html)).render().pages
     boxes = [box for box in sheet._page_box.descendants() if box.element is not None]

@@ -374,8 +374,8 @@ class Table:
 
         >>> import polars as pl
         >>> people = table(pl.DataFrame({"age": [31, 47]}))
-        >>> people.like({"age": (["30", "40"], np.array([0, 1]))}).schema
-        Schema([('age', Int64)])
+        >>> people.like({"age": (["30", "40"], np.array([0, 1]))}).schema["age"]
+        Int64
         >>> people.like({"age": (["30-39", "40-49"], np.array([0, 1]))})["age"].to_list()
         ['30-39', '40-49']
         """

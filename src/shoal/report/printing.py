@@ -4,6 +4,8 @@ Nothing is fetched: a report has all it needs inside. Uses `look`; the command l
 """
 
 import re
+from contextlib import redirect_stdout
+from io import StringIO
 from typing import Any
 
 from shoal.errors import InternalError, ShoalError
@@ -16,12 +18,19 @@ _VARIABLE = re.compile(rf"var\(--({'|'.join(COLOURS)})\)")
 
 
 def require_printer() -> Any:
-    """WeasyPrint; ShoalError if it is not installed."""
+    """WeasyPrint; ShoalError if it, or what it draws with, is not installed."""
     try:
-        import weasyprint
-    except (ImportError, OSError):  # it is there, but the libraries that it draws with are not
+        # Where it does not find Pango it prints advice of its own.
+        with redirect_stdout(StringIO()):
+            import weasyprint
+    except ImportError:
         raise ShoalError(
             "a PDF needs WeasyPrint", "install it with: pip install 'shoal[pdf]'"
+        ) from None
+    except OSError:
+        raise ShoalError(
+            "WeasyPrint needs the library Pango, which is not installed",
+            "install it; on Debian: apt-get install libpangoft2-1.0-0",
         ) from None
     return weasyprint
 

@@ -1,6 +1,7 @@
 """The data: how it is read, what its columns look like, and that wrong guesses cannot be missed."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -258,7 +259,7 @@ def test_another_file_is_taken_and_roles_of_its_columns_stay(empty_bench: Bench)
 
 
 def test_a_database_is_read_by_its_query_and_looked_through_by_a_job(empty_bench: Bench) -> None:
-    with sqlite3.connect(empty_bench.home / "clinic.sqlite") as clinic:
+    with closing(sqlite3.connect(empty_bench.home / "clinic.sqlite")) as clinic, clinic:
         clinic.execute("CREATE TABLE visits (age INTEGER, town TEXT)")
         clinic.executemany("INSERT INTO visits VALUES (?, ?)", [(39, "Ulm"), (50, None)])
     begun(empty_bench, "", "clinic.sqlite", "visits")
