@@ -178,7 +178,12 @@ def test_how_values_are_written_suggests_the_form(
 @pytest.mark.parametrize(
     ("name", "kind", "texts", "section"),
     [
-        ("Geburtsdatum", Kind.DATE, None, {"build": "dates", "levels": ["month", "year", "decade"]}),
+        (
+            "Geburtsdatum",
+            Kind.DATE,
+            None,
+            {"build": "dates", "levels": ["month", "year", "decade"]},
+        ),
         ("paid_on", Kind.DATE, None, {"build": "dates", "levels": ["month", "year"]}),
         ("birth_year", Kind.INTEGER, ["1987"], {"build": "ready", "name": "years"}),
         ("Jahr", Kind.INTEGER, None, {"build": "ready", "name": "years"}),
@@ -249,7 +254,9 @@ def test_a_few_numbers_far_away_do_not_stretch_the_intervals() -> None:
     st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=40),
     st.sampled_from(["integer", "float"]),
 )
-def test_every_value_is_in_the_hierarchy_that_was_made_of_them(values: list[int], kind: str) -> None:
+def test_every_value_is_in_the_hierarchy_that_was_made_of_them(
+    values: list[int], kind: str
+) -> None:
     people = table(pl.DataFrame({"x": values}), types={"x": kind})
     section = section_from_rows(people, "x")
     if kind == "integer":

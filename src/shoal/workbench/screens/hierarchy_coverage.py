@@ -18,7 +18,15 @@ from shoal.data.tables import Table
 from shoal.errors import RecipeError, ShoalError
 from shoal.workbench.pages import Opened, Submitted
 from shoal.workbench.screens.hierarchies import COVERED, SEEN, address_of, begun, column_page
-from shoal.workbench.trees import TREES, HierarchyColumn, adopt, as_derived, column_of, columns_of, put
+from shoal.workbench.trees import (
+    TREES,
+    HierarchyColumn,
+    adopt,
+    as_derived,
+    column_of,
+    columns_of,
+    put,
+)
 
 __all__ = ["router"]
 
