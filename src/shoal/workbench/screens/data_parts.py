@@ -47,7 +47,7 @@ _OPEN = "columns"
 """The note on what is left to decide about columns."""
 
 _LEFT = "columns-left"
-"""The note on what somebody has seen about columns, and leaves as it is."""
+"""The note on what somebody has seen about columns, and leaves unchanged."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class DataColumn:
 
     declared: its type in the recipe; None if the recipe does not say
     missing_texts: texts that the recipe counts as missing in it
-    left: what somebody has seen about it and leaves as it is, by codes of findings
+    left: what somebody has seen about it and leaves unchanged, by codes of findings
     """
 
     found: FoundColumn
