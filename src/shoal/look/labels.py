@@ -18,6 +18,9 @@ _LETTER = 6.6
 _GAP = 9.0
 """Between a point and its label."""
 
+_ROUNDS = 4
+"""How often each label looks for its place."""
+
 
 def width(text: str) -> float:
     """About how wide a text is."""
@@ -61,30 +64,35 @@ class Beside:
 def beside(
     points: Sequence[tuple[float, float]], texts: Sequence[str], size: tuple[float, float]
 ) -> list[Beside]:
-    """A place beside each point at which its label covers as little as possible, one by one.
+    """A place beside each point at which its label covers as little as possible.
+
+    One by one, and then again, as a label that came early did not know of those that came later.
 
     size: of the chart
     """
-    taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in points]
-    chosen = []
-    for (x, y), text in zip(points, texts, strict=True):
-        long = width(text)
-        ways = [
-            (Beside(x + _GAP, y, "left"), x + _GAP),
-            (Beside(x - _GAP, y, "right"), x - _GAP - long),
-            (Beside(x, y - LINE, "center"), x - long / 2),
-            (Beside(x, y + LINE, "center"), x - long / 2),
-            (Beside(x + _GAP, y - LINE, "left"), x + _GAP),
-            (Beside(x + _GAP, y + LINE, "left"), x + _GAP),
-            (Beside(x - _GAP, y - LINE, "right"), x - _GAP - long),
-            (Beside(x - _GAP, y + LINE, "right"), x - _GAP - long),
-        ]
-        boxes = [(left, way.y - LINE / 2, left + long, way.y + LINE / 2) for way, left in ways]
-        costs = [_covered(box, taken) + _outside(box, size) for box in boxes]
-        best = costs.index(min(costs))
-        taken.append(boxes[best])
-        chosen.append(ways[best][0])
-    return chosen
+    dots = [(x - 5, y - 5, x + 5, y + 5) for x, y in points]
+    ways = [_ways(x, y, width(text)) for (x, y), text in zip(points, texts, strict=True)]
+    chosen: dict[int, int] = {}
+    for _ in range(_ROUNDS):
+        for at, its in enumerate(ways):
+            others = [ways[other][way][1] for other, way in chosen.items() if other != at]
+            costs = [_covered(box, dots + others) + _outside(box, size) for _, box in its]
+            chosen[at] = costs.index(min(costs))
+    return [ways[at][chosen[at]][0] for at in range(len(ways))]
+
+
+def _ways(x: float, y: float, long: float) -> list[tuple[Beside, "_Box"]]:
+    """The places beside a point, with what a label of some width covers there; the best first."""
+    ways = [
+        (Beside(x + _GAP, y, "left"), x + _GAP),
+        (Beside(x - _GAP, y, "right"), x - _GAP - long),
+        (Beside(x, y - LINE, "center"), x - long / 2),
+        (Beside(x, y + LINE, "center"), x - long / 2),
+    ]
+    for lines in (-LINE, LINE, -2 * LINE, 2 * LINE):
+        ways.append((Beside(x + _GAP, y + lines, "left"), x + _GAP))
+        ways.append((Beside(x - _GAP, y + lines, "right"), x - _GAP - long))
+    return [(way, (left, way.y - LINE / 2, left + long, way.y + LINE / 2)) for way, left in ways]
 
 
 _Box = tuple[float, float, float, float]

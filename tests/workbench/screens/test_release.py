@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal.recipe.editing import editing
 from shoal.releases.release import CERTIFICATE, certificate_in
-from shoal.workbench.jobs import Job
+from shoal.workbench.jobs import Job, write
 from tests.cli.shell import run
 from tests.workbench.benches import Bench
 from tests.workbench.conftest import violations
@@ -227,6 +227,53 @@ def test_a_stopped_release_leaves_nothing_behind(demo_bench: Bench) -> None:
     if job.state == "cancelled":
         assert not demo_bench.project(KEY).releases
     assert demo_bench.get(f"{PLACE}/job/{job.key}")
+
+
+def _killed(job: Job) -> None:
+    """As if the process of a job had been killed before its end."""
+    write(job.folder / "state.json", {"state": "running"})
+
+
+def test_a_release_whose_process_was_killed_says_what_is_there(demo_bench: Bench) -> None:
+    job = release(demo_bench)
+    _killed(job)
+    assert job.state == "lost"
+    assert "The last release, “first”, ended unexpectedly." in demo_bench.get(PLACE)
+    said = demo_bench.get(f"{PLACE}/job/{job.key}")
+    assert "it was written before" in said
+    assert "has no ledger" not in said
+    rmtree(demo_bench.project(KEY).release("first"))
+    said = demo_bench.get(f"{PLACE}/job/{job.key}")
+    assert "Nothing was written." in said
+    assert "has no ledger" in said
+    keep_ledger(demo_bench)
+    assert "counts as spent" in demo_bench.get(f"{PLACE}/job/{job.key}")
+    assert release(demo_bench).state == "done"
+    assert "ended unexpectedly" not in demo_bench.get(PLACE)
+
+
+def test_a_recipe_that_is_edited_while_the_page_is_open_is_not_released_unseen(
+    demo_bench: Bench,
+) -> None:
+    [seen] = set(re.findall(r'name="recipe" value="(\w+)"', demo_bench.get(PLACE)))
+    sure = f"{PLACE}?sure=1&name=first&recipe={seen}"
+    assert "This cannot be taken back." in demo_bench.get(sure)
+    change(demo_bench, "epsilon = 1\n", "epsilon = 10\n")
+    assert "Release and spend ε 10" in demo_bench.get(PLACE)
+    said = demo_bench.get(sure)
+    assert "The recipe has changed since this page was shown" in said
+    assert "This cannot be taken back." not in said
+    late = demo_bench.post(f"{PLACE}/start", status=422, name="first", recipe=seen).text
+    assert "The recipe has changed" in late
+    # Nor is it where it was edited after the click.
+    demo_bench.desk.jobs.start(
+        demo_bench.project(KEY), "release", {"name": "first", "recipe": seen}
+    )
+    job = finished(demo_bench, "release")
+    assert (job.state, "since this release was asked for" in job.error["what"]) == ("failed", True)
+    assert not demo_bench.project(KEY).releases
+    [now] = set(re.findall(r'name="recipe" value="(\w+)"', demo_bench.get(PLACE)))
+    assert release(demo_bench, recipe=now).state == "done"
 
 
 def test_a_refusal_by_gamma_can_be_overridden_with_a_reason(demo_bench: Bench) -> None:

@@ -11,8 +11,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends
 from starlette.responses import HTMLResponse, Response
 
+from shoal.data import toml
 from shoal.data.formats import WRITTEN, called, is_csv
-from shoal.errors import FileError, ParameterError, ShoalError
+from shoal.errors import FileError, ParameterError, RecipeError, ShoalError
 from shoal.look.zoned import Zone
 from shoal.releases.release import certificate_in
 from shoal.workbench import approvals
@@ -56,8 +57,13 @@ STEP = Step("release", "Release", Zone.OWNER, _standing)
 
 
 @router.get("")
-def release(here: Annotated[Opened, Depends()], sure: str = "", name: str = "") -> HTMLResponse:
-    """What is still to be done, what will be released, and earlier releases."""
+def release(
+    here: Annotated[Opened, Depends()], sure: str = "", name: str = "", recipe: str = ""
+) -> HTMLResponse:
+    """What is still to be done, what will be released, and earlier releases.
+
+    recipe: the digest of the recipe that a page has shown, which is asked to go on
+    """
     from shoal.recipe.loading import read
 
     project = here.project
@@ -72,7 +78,11 @@ def release(here: Annotated[Opened, Depends()], sure: str = "", name: str = "") 
         name = _free_place(here, name).name
     except ShoalError as problem:
         error, sure = problem, ""
-    running = [job for job in here.desk.jobs.of(project, "release") if job.is_unfinished]
+    changed = None if known is None else _changed(known.recipe.digest, recipe)
+    jobs = here.desk.jobs.of(project, "release")
+    running = [job for job in jobs if job.is_unfinished]
+    # Whoever stopped one knows; what was made since is more than what was not.
+    ended = jobs[0] if jobs and jobs[0].state in ("failed", "lost") else None
     return here.page(
         "release.html",
         at="release",
@@ -86,10 +96,12 @@ def release(here: Annotated[Opened, Depends()], sure: str = "", name: str = "") 
         name=name,
         sure=bool(sure),
         running=running[0] if running else None,
+        ended=ended,
         history=released.history(here),
         code=None if known is None else _code(known, name),
         tried=None if known is None else _tried(here),
-        error=error,
+        error=changed or error,
+        changed=changed is not None,
         approval=approvals.approval_of(project) if here.desk.access.is_team else None,
         late=() if known is None else known.late,
     )
@@ -103,6 +115,16 @@ def _tried(here: Opened) -> KeptCandidate | None:
     if found is not None:
         here.looked("candidates")
     return found
+
+
+def _changed(digest: str, shown: str) -> ShoalError | None:
+    """What is said to somebody who saw another recipe than there is now."""
+    if shown in ("", digest):
+        return None
+    return ParameterError(
+        "the recipe has changed since this page was shown",
+        "look again at what will be released and what it costs",
+    )
 
 
 def _free_place(here: Opened, name: str) -> Path:
@@ -180,7 +202,10 @@ def start(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
     # One after the other: two at once must not take the same name.
     with here.project.noting("releasing"):
         folder = _free_place(here, str(form.get("name", "")))
-        arguments = {"name": folder.name}
+        shown = str(form.get("recipe", ""))
+        if error := _changed(toml.read(here.project.recipe, "a recipe", RecipeError).digest, shown):
+            raise error
+        arguments = {"name": folder.name, "recipe": shown}
         reason = str(form.get("override", "")).strip()
         if here.desk.access.is_team:
             approved = approvals.require(here.project)
@@ -200,11 +225,13 @@ def shown(here: Annotated[Opened, Depends()], key: str) -> Response:
     job = here.desk.jobs.job(here.project, key)
     if job.state == "done":
         return here.go(here.address(f"release/made/{job.result['release']}"))
-    arguments = job.task.get("arguments", {})
+    name = job.task.get("arguments", {}).get("name", "")
     return here.page(
         "release_job.html",
         at="release",
         job=job,
-        name=arguments.get("name", ""),
+        name=name,
         may_override=job.may_override,
+        written=name in [folder.name for folder in here.project.releases],
+        has_ledger=here.draft.get("ledger", "path") is not None,
     )

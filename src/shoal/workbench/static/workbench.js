@@ -21,9 +21,12 @@ for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
     const notice = document.getElementById("notice");
     const status = event.detail.xhr ? event.detail.xhr.status : 0;
     if (notice) {
-      notice.textContent = status
-        ? notice.dataset.failed.replace("{status}", status)
-        : notice.dataset.silent;
+      const { failed, silent, locked } = notice.dataset;
+      notice.textContent = !status
+        ? silent
+        : status === 401
+          ? locked
+          : failed.replace("{status}", status);
       notice.className = "box alarm";
     }
   });

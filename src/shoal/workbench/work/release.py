@@ -29,6 +29,11 @@ def run(project: Project, arguments: dict[str, Any], progress: "Progress") -> di
 
     _require_unchanged(project, arguments)
     recipe = Recipe.load(project.recipe)
+    if arguments.get("recipe") not in (None, "", recipe.digest):
+        raise ParameterError(
+            "the recipe has changed since this release was asked for",
+            "look again at what will be released and what it costs",
+        )
     folder = project.place_for_release(arguments["name"])
     folder.parent.mkdir(exist_ok=True)
     kept = project.hidden / _KEPT
