@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.data.values import DURATION, ValueOptions, in_seconds
+from shoal.data.values import DURATION, ValueOptions, fitting_moments, in_seconds
 from shoal.errors import ColumnError, ParameterError
 
 
@@ -71,6 +71,34 @@ def test_forms_of_dates_and_times(form: str, text: str, said: str | None) -> Non
             turned(options, [text])
     else:
         assert turned(options, [text, None, ""]) == ([said, None, None], False)
+
+
+@pytest.mark.parametrize("dates", ["%Y-%m-%d %H:%M", {"x": "%Y-%m-%d %H:%M"}])
+def test_a_column_of_dates_takes_the_day_whatever_the_time(dates: str | dict[str, str]) -> None:
+    options = ValueOptions(dates=dates)
+    texts = ["1970-10-18 07:30", "1970-10-18 00:00", None]
+    days = ["1970-10-18", "1970-10-18", None]
+    rows = pl.LazyFrame({"x": texts})
+    assert options.turned(rows, {"x": "date"})[0].collect()["x"].to_list() == days
+    told = options.turned(rows, {"x": "text"})[0].collect()["x"].to_list()
+    assert told == ["1970-10-18T07:30:00", "1970-10-18", None]
+    with pytest.raises(ColumnError, match="not written as"):
+        options.turned(pl.LazyFrame({"x": ["1970-10-18 07:30", "later"]}), {"x": "date"})
+
+
+@pytest.mark.parametrize(
+    ("texts", "forms"),
+    [
+        (["2023-04-10 10:59:00"], ("%Y-%m-%d %H:%M:%S",)),
+        (["2023-04-10T10:59:00.5", "2023-04-10T11:00:00"], ("%Y-%m-%dT%H:%M:%S%.f",)),
+        (["31.12.2024 9:05"], ("%d.%m.%Y %H:%M",)),
+        (["4/10/2023 10:59 PM"], ("%d/%m/%Y %I:%M %p", "%m/%d/%Y %I:%M %p")),
+        (["2023-04-10 25:00:00"], ()),
+        ([], ()),
+    ],
+)
+def test_the_forms_of_dates_with_a_time_are_found(texts: list[str], forms: tuple[str, ...]) -> None:
+    assert fitting_moments(pl.Series(texts, dtype=pl.String)) == forms
 
 
 @pytest.mark.parametrize(

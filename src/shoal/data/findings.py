@@ -16,7 +16,7 @@ import polars as pl
 from shoal.data.kinds import Kind
 from shoal.data.sources import Memory, Reading
 from shoal.data.tables import Table
-from shoal.data.values import fitting_forms, fitting_marks
+from shoal.data.values import fitting_forms, fitting_marks, fitting_moments
 from shoal.errors import ShoalError
 from shoal.zones import owner_only
 
@@ -42,7 +42,12 @@ _OTHER_DATE = (
     r"^[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{4}|[0-9]{2})$"
     r"|^[0-9]{4}[/.][0-9]{1,2}[/.][0-9]{1,2}$"
 )
+_MOMENT = (
+    r"^(?:[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{4}|[0-9]{2})|[0-9]{4}[/.-][0-9]{1,2}[/.-][0-9]{1,2})"
+    r"[T ][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?[AaPp][Mm])?$"
+)
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_DIGITS = r"^[0-9]+$"
 _ZEROS = r"^[+-]?0[0-9]+$"
 _LOST = "\N{REPLACEMENT CHARACTER}"
 
@@ -74,10 +79,11 @@ FINDINGS: Mapping[str, Wording] = {
         "why", "all values are whole numbers", "all {distinct} values are whole numbers"
     ),
     "numbers": Wording("why", "all values are numbers", "all {distinct} values are numbers"),
-    "dates": Wording(
+    "dates": Wording("why", "all values are dates", "all {distinct} values are dates"),
+    "digits": Wording(
         "why",
-        "all values are dates such as 2024-02-29",
-        "all {distinct} values are dates such as 2024-02-29",
+        "its values are digits, and kept as texts so that no 0 in front is lost",
+        "its {distinct} values are digits, and kept as texts so that no 0 in front is lost",
     ),
     "texts": Wording(
         "why",
@@ -120,6 +126,11 @@ FINDINGS: Mapping[str, Wording] = {
         "odd",
         "its dates are not written as 2024-02-29, so they are read as texts",
         "its dates are not written as 2024-02-29, so they are read as texts",
+    ),
+    "moments": Wording(
+        "odd",
+        "its dates have a time of the day, so they are read as texts",
+        "its dates have a time of the day, so they are read as texts",
     ),
     "stand-ins": Wording(
         "odd",
@@ -261,6 +272,8 @@ def _written(texts: pl.Series) -> tuple[Kind, ColumnFinding]:
         return Kind.FLOAT, ColumnFinding("numbers", number)
     if _all(texts, Kind.DATE, _DATE):
         return Kind.DATE, ColumnFinding("dates", number)
+    if texts.str.contains(_DIGITS).all() and texts.str.contains(_ZEROS).any():
+        return Kind.TEXT, ColumnFinding("digits", number)
     some = texts.str.contains(f"{_NUMBER}|{_DATE}").any()
     return Kind.TEXT, ColumnFinding("mixed" if some else "texts", number)
 
@@ -311,6 +324,8 @@ def _nearly(texts: pl.Series, zeros: int) -> Iterator[ColumnFinding]:
         yield ColumnFinding("decimal comma", forms=fitting_marks(texts) or ())
     elif _share(texts, _OTHER_DATE) >= _MOSTLY:
         yield ColumnFinding("other dates", forms=fitting_forms(texts))
+    elif _share(texts, _MOMENT) >= _MOSTLY:
+        yield ColumnFinding("moments", forms=fitting_moments(texts))
     elif not zeros and distinct > 1:
         others = distinct - int(texts.str.contains(f"{_NUMBER}|{_DATE}").sum())
         if others and 1 - others / distinct >= _MOSTLY:

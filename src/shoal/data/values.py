@@ -19,7 +19,14 @@ from shoal.data.formats import BY_COLUMN
 from shoal.data.kinds import Kind
 from shoal.errors import ColumnError, ParameterError, plural
 
-__all__ = ["DURATION", "ValueOptions", "fitting_forms", "fitting_marks", "in_seconds"]
+__all__ = [
+    "DURATION",
+    "ValueOptions",
+    "fitting_forms",
+    "fitting_marks",
+    "fitting_moments",
+    "in_seconds",
+]
 
 DURATION = "duration"
 """In place of the form of a date: 26:30:00 becomes its seconds."""
@@ -32,6 +39,9 @@ _USUAL = (
     *("%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y"),
 )
 """Forms of dates that are tried."""
+
+_CLOCKS = ("%H:%M:%S", "%H:%M", "%H:%M:%S%.f", "%I:%M:%S %p", "%I:%M %p")
+"""Forms of times of the day that are tried behind a date."""
 
 _DATE_PARTS = frozenset("YymdBbFe")
 _TIME_PARTS = frozenset("HIMSfpTR")
@@ -46,7 +56,8 @@ class ValueOptions:
     decimal: the mark before decimals
     thousands: the mark between thousands
     dates: the form of dates, times or both, such as %d.%m.%Y; or that of each column by name;
-        "duration" for hours, minutes and seconds
+        "duration" for hours, minutes and seconds. A column declared to be of dates has no times, so
+        that of a form with both the days are taken
     missing_texts: texts that stand for a missing value, in all columns or in each by name
     """
 
@@ -155,13 +166,15 @@ class ValueOptions:
         if isinstance(self.dates, Mapping):
             form = self.dates.get(name)
             if form is not None:
-                yield _Turning(name, _date(name, form), form, required=True)
+                day = kind is Kind.DATE
+                yield _Turning(name, _date(name, form, day=day), form, required=True)
                 return
         elif self.dates is not None and kind in (None, Kind.DATE, Kind.TEXT):
             # A date that is declared to be a text may have a time, which dates have not.
             required = kind is Kind.DATE
             if kind is not Kind.TEXT or _has_time(self.dates):
-                yield _Turning(name, _date(name, self.dates), self.dates, required=required)
+                turned = _date(name, self.dates, day=required)
+                yield _Turning(name, turned, self.dates, required=required)
         has_marks = self.decimal is not None or self.thousands is not None
         if has_marks and kind in (None, Kind.INTEGER, Kind.FLOAT):
             yield _Turning(name, self._number(name), self._form(), required=kind is not None)
@@ -228,8 +241,11 @@ def _is_one_of(name: str, dtype: pl.DataType, texts: list[str]) -> pl.Expr | Non
     return value.cast(pl.String).is_in(texts)
 
 
-def _date(name: str, form: str) -> pl.Expr:
-    """The date or time of a text as Shoal writes it, missing if it is not one."""
+def _date(name: str, form: str, *, day: bool = False) -> pl.Expr:
+    """The date or time of a text as Shoal writes it, missing if it is not one.
+
+    day: take the day alone, whatever the time
+    """
     text = _text(name).str.strip_chars()
     if form == DURATION:
         return _seconds(text)
@@ -238,9 +254,11 @@ def _date(name: str, form: str) -> pl.Expr:
     if not _has_date(form):
         return _clock(text.str.strptime(pl.Time, form, strict=False))
     moment = text.str.strptime(pl.Datetime("us"), form, strict=False)
-    day = _day(moment)
+    date = _day(moment)
+    if day:
+        return date
     is_midnight = moment.dt.time() == dt.time(0)
-    return pl.when(is_midnight).then(day).otherwise(day + "T" + _clock(moment.dt.time()))
+    return pl.when(is_midnight).then(date).otherwise(date + "T" + _clock(moment.dt.time()))
 
 
 def _day(moment: pl.Expr) -> pl.Expr:
@@ -299,6 +317,24 @@ def fitting_forms(texts: pl.Series) -> tuple[str, ...]:
     frame = texts.alias("x").to_frame()
     fits = [frame.select(_date("x", form).is_not_null().all()).item() for form in _USUAL]
     return tuple(form for form, fit in zip(_USUAL, fits, strict=True) if fit and len(texts))
+
+
+def fitting_moments(texts: pl.Series) -> tuple[str, ...]:
+    """The usual forms of dates with a time of the day that all texts have.
+
+    Those of a column that is declared to be of dates are read as days.
+
+    >>> fitting_moments(pl.Series(["2023-04-10 10:59:00", "2023-05-01 00:00:00"]))
+    ('%Y-%m-%d %H:%M:%S',)
+    """
+    frame = texts.alias("x").to_frame()
+    days = ("%Y-%m-%d", *_USUAL)
+    forms = [f"{day} {clock}" for day in days for clock in _CLOCKS]
+    forms += [f"%Y-%m-%dT{clock}" for clock in _CLOCKS]
+    fits = [frame.select(_date("x", form).is_not_null().all()).item() for form in forms]
+    found = [form for form, fit in zip(forms, fits, strict=True) if fit and len(texts)]
+    # One form of times is enough of each form of dates.
+    return tuple({form[:8]: form for form in reversed(found)}.values())[::-1]
 
 
 def fitting_marks(texts: pl.Series) -> tuple[str, str] | None:

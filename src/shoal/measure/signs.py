@@ -272,8 +272,15 @@ NAME_SIGNS = (
         "behandlung*, medikament*, behinderung, befund*, maladie*, traitement*, medicament*, "
         "handicap*, enfermedad*, tratamiento*, medicamento*, discapacidad",
     ),
+    _identifying(
+        "remarks in free text",
+        "",
+        "comment*, remark*, free text, freetext, memo, bemerkung*, kommentar*, notiz*, "
+        "anmerkung*, freitext*, commentaire*, remarque*, comentario*, observaciones",
+    ),
     _sensitive(
         "money",
+        "rent, rents, amount*, *betrag, betrag*, miete*, loyer*, montant*, alquiler*, importe*, "
         "salary, salaries, income*, wage, wages, earning*, pay, tax, taxes, debt*, assets, "
         "savings, expend*, benefit*, pension*, credit score, "
         "gehalt*, *einkommen*, lohn*, verdienst*, schulden, salaire*, revenu*, dette*, "
@@ -474,6 +481,14 @@ def _is_phone(text: str) -> bool:
     return is_written and 7 <= digits <= 15 and not _is_date(text)  # 15: ITU-T E.164
 
 
+_FREE_WORDS, _FREE_LENGTH = 4, 25
+
+
+def _is_free_text(text: str) -> bool:
+    """Whether somebody wrote a sentence, rather than chose a value."""
+    return len(text) >= _FREE_LENGTH and len(text.split()) >= _FREE_WORDS
+
+
 VALUE_SIGNS = (
     ValueSign("e-mail addresses", Role.IDENTIFYING, "F", _like(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")),
     ValueSign(
@@ -501,5 +516,6 @@ VALUE_SIGNS = (
     ),
     ValueSign("telephone numbers", Role.IDENTIFYING, "D", _is_phone),
     ValueSign("dates", Role.QUASI, "C", _is_date),
+    ValueSign("free texts, which may name anybody", Role.IDENTIFYING, "", _is_free_text),
 )
 """The first that fits counts."""

@@ -121,6 +121,35 @@ def test_dates_and_decimal_commas_are_converted_by_a_click(empty_bench: Bench) -
     empty_bench.post(f"{DATA}/values", column="born", dates="%Q", status=422)
 
 
+def test_all_suggestions_are_taken_by_one_click(empty_bench: Bench) -> None:
+    lines = ["born;rent;paid;seen;sex;plz"]
+    for day in range(1, 9):
+        rent = "k.A." if day == 3 else f"{day}20,5"
+        sex = "k.A." if day == 2 else "fm"[day % 2]
+        seen = f"2024-03-0{day} 1{day}:30:00"
+        lines.append(f"0{day}.02.1970;{rent};1{day}/12/2024;{seen};{sex};0106{day}")
+    begun(empty_bench, "\n".join([*lines, ""]))
+    page = columns(empty_bench)
+    assert "Take all suggestions (5)" in page
+    assert "its values are digits, and kept as texts" in page
+    assert "Read seen as days, such as 2024-12-31 without the time" in page
+    page = text_of(empty_bench.post(f"{DATA}/take").text)
+    assert "Take all suggestions" not in page
+    source = recipe(empty_bench).section("source")
+    assert source["types"] == {
+        "born": "date",
+        "rent": "float",
+        "paid": "date",
+        "seen": "date",
+        "sex": "text",
+        "plz": "text",
+    }
+    assert source["missing_texts"] == {"rent": ["k.A."], "sex": ["k.A."]}
+    table = empty_bench.desk.tables.bare(empty_bench.project("mine~recipe"))
+    assert table.labels("seen")[0] == "2024-03-01"
+    assert "Worth a look" not in page
+
+
 def test_files_of_other_programs_are_taken(empty_bench: Bench) -> None:
     path = empty_bench.home / "people.sav"
     shoal.write(pl.DataFrame({"age": [39, 50], "ill": ["flu", "ok"]}), path)

@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.recipe.editing import editing
-from shoal.releases.release import CERTIFICATE, certificate_in
+from shoal.releases.release import CERTIFICATE, Release, certificate_in
 from shoal.workbench.jobs import Job, write
 from tests.cli.shell import run
 from tests.workbench.benches import Bench
@@ -338,3 +338,21 @@ def test_from_the_recipe_to_a_verified_release_and_its_report(page: Any) -> None
     assert "What release" in report.title()
     assert "rgb" in report.evaluate("getComputedStyle(document.querySelector('.band')).color")
     report.close()
+
+
+def test_a_release_shows_what_is_in_it_and_what_is_left(demo_bench: Bench) -> None:
+    release(demo_bench)
+    place = f"{PLACE}/made/first"
+    page = demo_bench.get(place)
+    assert f'hx-get="{place}/rows" hx-trigger="load"' in page
+    assert "Compare it with the input" in page
+    shown = demo_bench.get(f"{place}/rows", part=True)
+    table = Release.read(demo_bench.project(KEY).release("first"))
+    assert f"{table.rows.shape[0]:,} rows, {table.rows.shape[1]} columns." in shown
+    assert "How often" in shown
+    often = [int(number.replace(",", "")) for number in re.findall(r'number">([\d,]+)</td>', shown)]
+    assert often == sorted(often, reverse=True)
+    assert "<h1>" in demo_bench.get(f"{place}/rows")
+    demo_bench.post(f"/p/{KEY}/run/release", part=False, status=303, name="first")
+    assert finished(demo_bench, "candidate").state == "done"
+    assert re.search(r"<p>[\d,]+ of [\d,]+ records\.", demo_bench.get(place))

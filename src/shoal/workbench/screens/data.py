@@ -18,6 +18,7 @@ from shoal.data.layouts import look
 from shoal.data.values import ValueOptions
 from shoal.errors import FileError, ParameterError, RecipeError, ShoalError
 from shoal.look.zoned import Zone
+from shoal.recipe.editing import Draft
 from shoal.recipe.schema import PLACEHOLDER
 from shoal.workbench.beginning import place_in_recipe, placeholders
 from shoal.workbench.folders import listing, require_there, typed_place
@@ -161,20 +162,51 @@ def values(here: Annotated[Opened, Depends()], form: Submitted) -> Response:
     ValueOptions(decimal, thousands, dates or None)
     with here.deciding() as draft:
         if dates:
-            earlier = draft.section("source").get("dates")
-            if isinstance(earlier, str):
-                # One form for all dates becomes that of each.
-                kinds = draft.section("source", "types").items()
-                every = {name: earlier for name, kind in kinds if kind == Kind.DATE}
-                draft.set("source", "dates", to=every)
-            draft.set("source", "dates", column, to=dates)
+            _read_dates(draft, column, dates)
         else:
-            draft.set("source", "decimal", to=decimal)
-            # Another column may have one.
-            if thousands is not None:
-                draft.set("source", "thousands", to=thousands)
-        kind = Kind.DATE if dates else Kind.FLOAT
-        draft.set("source", "types", column, to=kind.value)
+            _read_numbers(draft, column, decimal, thousands)
+    return _found(here)
+
+
+def _read_dates(draft: Draft, column: str, form: str) -> None:
+    earlier = draft.section("source").get("dates")
+    if isinstance(earlier, str):
+        # One form for all dates becomes that of each.
+        kinds = draft.section("source", "types").items()
+        every = {name: earlier for name, kind in kinds if kind == Kind.DATE}
+        draft.set("source", "dates", to=every)
+    draft.set("source", "dates", column, to=form)
+    draft.set("source", "types", column, to=Kind.DATE.value)
+
+
+def _read_numbers(draft: Draft, column: str, decimal: str | None, thousands: str | None) -> None:
+    draft.set("source", "decimal", to=decimal)
+    # Another column may have one.
+    if thousands is not None:
+        draft.set("source", "thousands", to=thousands)
+    draft.set("source", "types", column, to=Kind.FLOAT.value)
+
+
+@router.post("/take")
+def take(here: Annotated[Opened, Depends()]) -> Response:
+    """Read all columns as they seem to be written, and count as missing what seems to be."""
+    _require_owner(here)
+    # Without texts for missing values, others may turn out to be numbers or dates.
+    for _ in range(2):
+        columns = found_part(here).to_take
+        names = here.desk.tables.bare(here.project).names
+        with here.deciding() as draft:
+            texts = missing_texts(draft, names)
+            for column in columns:
+                name = column.found.name
+                for finding in column.suggested:
+                    if finding.code == "stand-ins":
+                        texts[name] = [*texts.get(name, ()), *finding.forms]
+                    elif finding.code == "decimal comma":
+                        _read_numbers(draft, name, finding.forms[0], finding.forms[1] or None)
+                    else:
+                        _read_dates(draft, name, finding.forms[0])
+            put_missing_texts(draft, names, texts)
     return _found(here)
 
 

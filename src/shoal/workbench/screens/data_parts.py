@@ -96,6 +96,16 @@ class DataColumn:
             one for one in self.odd if one.wording.weight == "odd" and one.code not in self.left
         ]
 
+    @property
+    def suggested(self) -> list[ColumnFinding]:
+        """What is undecided, and can be read in one way other than it is."""
+        one_way = ("decimal comma", "stand-ins")
+        return [
+            one
+            for one in self.undecided
+            if one.forms and (one.code in one_way or len(one.forms) == 1)
+        ]
+
 
 @dataclass(frozen=True)
 class ShownTable:
@@ -135,6 +145,11 @@ class ShownTable:
     def to_look_at(self) -> list[DataColumn]:
         """The columns about which something is odd that nobody has decided yet."""
         return [one for one in self.columns if one.undecided and not one.wrong]
+
+    @property
+    def to_take(self) -> list[DataColumn]:
+        """The columns that would be read otherwise, if all suggestions were taken."""
+        return [one for one in self.columns if one.suggested]
 
     @property
     def is_odd(self) -> bool:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Depends
 from starlette.responses import FileResponse, HTMLResponse, Response
 
+from shoal.data.frames import RowsWithCounts
 from shoal.errors import ParameterError, ShoalError
 from shoal.releases.certificate import Certificate
-from shoal.releases.release import CERTIFICATE, certificate_in, released_files
+from shoal.releases.release import CERTIFICATE, Release, certificate_in, released_files
+from shoal.workbench.candidates import CandidateFolder, KeptCandidate
 from shoal.workbench.jobs import Job
 from shoal.workbench.pages import Opened, Submitted
 from shoal.workbench.work.release import recipe_behind
@@ -34,6 +36,15 @@ _POLICY = {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 """A page of its own has its styles inside, and nothing that runs."""
+
+_SHOWN_ROWS = 8
+"""Rows of a release that are shown."""
+
+_SHOWN_COLUMNS = 30
+"""Columns of a release that are shown."""
+
+_AT_ONCE = 20_000_000
+"""Bytes of a release that are read without being asked."""
 
 _LISTED = 20
 """Files of a release that are listed."""
@@ -121,6 +132,8 @@ def made(here: Annotated[Opened, Depends()], name: str) -> HTMLResponse:
         past=past,
         files=[(file.name, file.stat().st_size) for file in files[:_LISTED]],
         number_of_files=len(files),
+        at_once=sum(file.stat().st_size for file in files) <= _AT_ONCE,
+        measured=_measured(here, past),
         check=checks[0] if checks else None,
         reporting=reporting[0] if reporting and reporting[0].state != "done" else None,
         reports=[_Report(here, past, one) for one in _kinds()],
@@ -128,6 +141,15 @@ def made(here: Annotated[Opened, Depends()], name: str) -> HTMLResponse:
         code=_again(here, past),
         others=len(here.project.releases) - 1,
     )
+
+
+def _measured(here: Opened, past: Past) -> KeptCandidate | None:
+    """The release as it was compared with the input as it is now; None if it was not."""
+    for one in reversed(CandidateFolder(here.project).current()):
+        if one.method is None and one.made.released == f"release {past.name}":
+            here.looked("candidates")
+            return one
+    return None
 
 
 def _jobs(here: Opened, kind: str, past: Past) -> list[Job]:
@@ -138,6 +160,53 @@ def _jobs(here: Opened, kind: str, past: Past) -> list[Job]:
         for job in found
         if job.task.get("arguments", {}).get("number") == past.certificate.number
     ]
+
+
+# What is in it
+
+
+@dataclass(frozen=True)
+class ReleasedRows:
+    """The released table in short: its shape, and the rows that it has most often.
+
+    names: the columns that are shown, of all
+    frequent: how often a row is there, and its values
+    """
+
+    rows: int
+    columns: int
+    names: tuple[str, ...]
+    frequent: tuple[tuple[int, tuple[str, ...]], ...]
+    further: tuple[str, ...]
+
+
+def rows_of(folder: Path) -> ReleasedRows:
+    """What a release has, as its files show it."""
+    import narwhals as nw
+
+    release = Release.read(folder)
+    held = RowsWithCounts.of(release.rows)
+    frame = nw.from_native(held.frame, eager_only=True)
+    names = frame.columns
+    often = next(name for name in ("n", "n_", "n__") if name not in names)
+    counts = nw.new_series(often, held.count, backend=frame.implementation)
+    counted = frame.with_columns(counts).group_by(names).agg(nw.col(often).sum())
+    first = counted.sort(often, *names, descending=[True, *(False for _ in names)], nulls_last=True)
+    shown = names[:_SHOWN_COLUMNS]
+    frequent = tuple(
+        (int(row[often]), tuple("" if row[name] is None else str(row[name]) for name in shown))
+        for row in first.head(_SHOWN_ROWS).iter_rows(named=True)
+    )
+    rows, columns = held.shape
+    return ReleasedRows(rows, columns, tuple(shown), frequent, tuple(release.further))
+
+
+@router.get("/made/{name}/rows")
+def rows(here: Annotated[Opened, Depends()], name: str) -> HTMLResponse:
+    """What is in the released table, for anyone."""
+    past = _one(here, name)
+    template = "release_rows.html" if here.is_part else "release_rows_page.html"
+    return here.page(template, at="release", past=past, table=rows_of(past.folder))
 
 
 # Files
