@@ -1,9 +1,9 @@
 """What differs between Polars, pandas and Arrow dataframes: coding a column, and making one.
 
-Uses `kinds` and `free_memory`; `sources` and whatever reads or writes tables use it. There is one
-Protocol and one class per library, each loaded where it is used. All of them give the same answers
-for the same data. `RowsWithCounts` is a dataframe whose rows stand for several, `CodedRows` one
-whose texts were coded while they were read.
+Uses `kinds`, `categories` and `free_memory`; `sources` and whatever reads or writes tables use it.
+There is one Protocol and one class per library, each loaded where it is used. All of them give the
+same answers for the same data. `RowsWithCounts` is a dataframe whose rows stand for several,
+`CodedRows` one whose texts were coded while they were read.
 """
 
 import datetime as dt
@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.data import free_memory
+from shoal.data.categories import at_places
 from shoal.data.kinds import Key, Kind
 from shoal.errors import ForkError
 from shoal.zones import owner_only
@@ -519,9 +520,12 @@ class _Polars:
         codes, integers = _integers(filled.to_numpy())
         distinct = pl.Series(integers, dtype=whole.dtype)
         if isinstance(series.dtype, pl.Categorical | pl.Enum):
-            typed = distinct.cat.to(series.dtype)
+            typed = at_places(distinct, series.dtype)
         else:
             typed = distinct.cast(series.dtype)
+        is_dated = isinstance(series.dtype, pl.Date | pl.Datetime)
+        if is_dated and not typed.dt.year().is_between(dt.MINYEAR, dt.MAXYEAR).all():
+            raise OverflowError  # Polars 1 panics about such a year, and shows it
         values = typed.to_list()
         if series.null_count():
             codes[series.is_null().to_numpy()] = len(values)

@@ -2,8 +2,8 @@
 
 To every question about some columns, their distinct rows with the number of times each occurs are
 as good as the rows themselves. They are held as codes, of a byte or two where values are few, and
-are coded part by part as they come. Uses `sources`, `bounding` and `free_memory`; `distant`,
-`in_turn` and `tables` use it.
+are coded part by part as they come. Uses `sources`, `bounding`, `categories` and `free_memory`;
+`distant`, `in_turn` and `tables` use it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +20,7 @@ from shoal.chance import Chance
 from shoal.counts import Codes, Counts, group, smallest
 from shoal.data import free_memory
 from shoal.data.bounding import bounded_rows
+from shoal.data.categories import at_places
 from shoal.data.frames import RowsWithCounts
 from shoal.data.kinds import Key, Kind
 from shoal.data.sources import (
@@ -251,7 +252,7 @@ class _GatheredColumn:
         missing = pl.Series([None], dtype=pl.UInt32)
         places = missing.extend(pl.Series(np.arange(codes.max(initial=0), dtype=np.uint32)))
         physical = pl.Series(dtype=self._held).to_physical().dtype
-        values = places.cast(physical).cat.to(self._held).cast(self._own)
+        values = at_places(places.cast(physical), self._held).cast(self._own)
         return TalliedColumn.of(values.alias(self.name), codes)
 
     @property

@@ -276,8 +276,9 @@ def _clock(time: pl.Expr) -> pl.Expr:
 def _seconds(text: pl.Expr) -> pl.Expr:
     """Hours, minutes and seconds as seconds; missing if it is something else."""
     parts = text.str.strip_prefix("-").str.split(":")
-    hours, minutes = (parts.list.get(place).cast(pl.Int64, strict=False) for place in (0, 1))
-    seconds = parts.list.get(2, null_on_oob=True)
+    # Texts that are no durations may have fewer parts.
+    first, second, seconds = (parts.list.get(place, null_on_oob=True) for place in range(3))
+    hours, minutes = (part.cast(pl.Int64, strict=False) for part in (first, second))
     fraction = seconds.str.extract(r"(\.[0-9]+)$").str.strip_chars_end("0").str.strip_chars_end(".")
     whole = seconds.str.extract("^([0-9]+)").cast(pl.Int64, strict=False).fill_null(0)
     total = hours * 3600 + minutes * 60 + whole

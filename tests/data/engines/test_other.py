@@ -48,7 +48,9 @@ def test_texts_in_sqlite_are_not_read_by_ibis(ibis: Any, tmp_path: Path) -> None
         connection.execute("CREATE TABLE people (x TEXT COLLATE nocase, z INTEGER)")
         connection.execute("INSERT INTO people VALUES ('a', 1)")
         connection.commit()
-    given = shoal.table(ibis.sqlite.connect(path).table("people"))
+    clinic = ibis.sqlite.connect(path)
+    given = shoal.table(clinic.table("people"))
     assert given.keys("z") == (1,)
     with pytest.raises(ColumnError, match="read the file by its path"):
         given.keys("x")
+    clinic.disconnect()

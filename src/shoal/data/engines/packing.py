@@ -1,8 +1,8 @@
 """`Packing`: several columns as one whole number, by which rows are grouped in half the memory.
 
 How many bits a column gets is guessed from some rows. A row that has a value beyond the guess has
-no key, and whoever groups by keys has to count such rows in another way. Uses Polars; `streaming`
-uses it.
+no key, and whoever groups by keys has to count such rows in another way. Uses Polars and
+`categories`; `streaming` uses it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,6 +11,8 @@ from functools import reduce
 from operator import add, and_
 
 import polars as pl
+
+from shoal.data.categories import at_places
 
 __all__ = ["GUESSED_FROM", "Packing"]
 
@@ -65,7 +67,7 @@ class _Digit:
         number = pl.when(digit > 0).then(digit - 1 + _whole(self.low))
         physical = number.cast(_physical(self.dtype))
         if isinstance(self.dtype, pl.Categorical | pl.Enum):
-            return physical.cat.to(self.dtype).alias(self.name)
+            return at_places(physical, self.dtype).alias(self.name)
         return physical.cast(self.dtype).alias(self.name)
 
     @property
