@@ -162,6 +162,8 @@ def test_a_name_suggests_a_ready_made_hierarchy(name: str, hierarchy: str) -> No
         ("sex", Kind.TEXT, ["m", "w"], {"name": "sex", "form": "german-letters"}),
         ("sex", Kind.TEXT, ["f", "m"], {"name": "sex", "form": "small-letters"}),
         ("icd", Kind.TEXT, ["J18.9", "E11"], {"name": "icd-10", "form": "dotted"}),
+        ("icd", Kind.TEXT, ["J18.9", "E11.74"], {"name": "icd-10", "form": "dotted-5"}),
+        ("icd", Kind.TEXT, ["J189", "E1174"], {"name": "icd-10", "form": "plain-5"}),
         # A few may be mistyped.
         ("icd", Kind.TEXT, ["J18", "E11", "I10", "C50", "?"], {"name": "icd-10"}),
         # Without a name that says so.

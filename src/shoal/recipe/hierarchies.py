@@ -265,7 +265,8 @@ def _share(made: ReadyMade, form: str, kind: Kind, texts: Collection[str] | None
     if kind is Kind.INTEGER:
         # Zeros at the front are lost, and found again.
         texts = [text.zfill(len(written.example)) for text in texts]
-    return sum(written.path(text) is not None for text in texts) / len(texts)
+    has = written.lists or (lambda text: written.path(text) is not None)
+    return sum(map(has, texts)) / len(texts)
 
 
 _YES_NO = (

@@ -38,6 +38,33 @@ def test_every_value_is_on_one_path_and_no_label_misleads(name: str, form: str) 
     assert not found.minor or (name, form) == ("postcodes-us-hipaa", "first-3")
 
 
+SPELLED = [
+    pytest.param(name, form, marks=[pytest.mark.slow] if form.endswith("-5") else [])
+    for name, form in LISTED
+    if READY[name].forms[form].leaves is not None
+]
+
+
+@pytest.mark.parametrize(("name", "form"), SPELLED)
+def test_lists_are_sound_so_that_they_need_not_be_checked_again(name: str, form: str) -> None:
+    # With another root they are checked line by line.
+    checked = ready(name, form=form, root="all together")
+    tree = whole(name, form)
+    assert checked.labels[:-1] == tree.labels[:-1]
+    assert all((one == other).all() for one, other in zip(checked.maps, tree.maps, strict=True))
+
+
+@pytest.mark.parametrize(("name", "form"), LISTED)
+def test_a_form_lists_what_it_says(name: str, form: str) -> None:
+    written = READY[name].forms[form]
+    if written.lists is None:
+        return
+    assert all(map(written.lists, whole(name, form).labels[0][::97]))
+    assert not written.lists("E11.749")
+    assert not written.lists("X9A.1")
+    assert written.size == 0 or abs(written.size - whole(name, form).leaves) < 0.1 * written.size
+
+
 @pytest.mark.parametrize(("name", "form"), FORMS)
 def test_a_declared_value_becomes_what_it_becomes_in_the_whole(name: str, form: str) -> None:
     written = READY[name].forms[form]
@@ -81,7 +108,7 @@ def test_an_entry_says_what_it_is_and_what_allows_to_use_it(name: str) -> None:
         "postcodes-us-hipaa": [2, 2],
         "isco-08": [4, 3, 2],
         "nace-2": [4, 4, 3, 2],
-        "icd-10": [3, 4, 4],
+        "icd-10": [3, 4, 4, 4, 4],
     }.items(),
 )
 def test_a_lattice_is_as_high_as_the_classification(name: str, heights: list[int]) -> None:

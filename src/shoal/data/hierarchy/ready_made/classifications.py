@@ -89,9 +89,14 @@ def _between(first: str, last: str) -> Iterator[str]:
                 yield code
 
 
-def _finer(file: str, point: str, listed: bool, example: str) -> WrittenForm:
-    """Codes of four characters or more; those with exactly four can be listed."""
+_WITH_FIVE = 246_000
+"""About how many codes of three to five characters there can be: 111 in each category."""
+
+
+def _finer(file: str, point: str, listed: int, example: str) -> WrittenForm:
+    """Codes of four characters or more; those with so many digits behind three can be listed."""
     written = re.compile(f"(...)({re.escape(point)}[0-9A-Z]{{1,4}})?")
+    in_list = re.compile(f"...(?:{re.escape(point)}[0-9]{{1,{max(listed, 1)}}})?")
 
     def path(value: str) -> Path | None:
         match = written.fullmatch(value)
@@ -101,17 +106,30 @@ def _finer(file: str, point: str, listed: bool, example: str) -> WrittenForm:
     def leaves() -> Iterator[str]:
         for category in _categories(file):
             yield category
-            yield from (f"{category}{point}{digit}" for digit in range(10))
+            for digits in range(1, listed + 1):
+                for number in range(10**digits):
+                    yield f"{category}{point}{number:0{digits}}"
 
-    return WrittenForm(example, leaves=leaves if listed else None, path=path)
+    def is_listed(value: str) -> bool:
+        return in_list.fullmatch(value) is not None and path(value) is not None
+
+    if not listed:
+        return WrittenForm(example, path=path)
+    size = _WITH_FIVE if listed > 1 else 0
+    return WrittenForm(example, leaves=leaves, path=path, lists=is_listed, size=size)
 
 
 def _diseases(file: str, listed: bool) -> dict[str, WrittenForm]:
-    return {
+    forms = {
         "category": _listed(lambda: _categories(file), "J18"),
-        "dotted": _finer(file, ".", listed, "J18.9"),
-        "plain": _finer(file, "", listed, "J189"),
+        "dotted": _finer(file, ".", int(listed), "J18.9"),
+        "plain": _finer(file, "", int(listed), "J189"),
     }
+    if listed:
+        # As in national versions, such as the German one.
+        forms["dotted-5"] = _finer(file, ".", 2, "E11.74")
+        forms["plain-5"] = _finer(file, "", 2, "E1174")
+    return forms
 
 
 CLASSIFICATIONS = (

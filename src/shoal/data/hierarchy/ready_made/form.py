@@ -25,6 +25,7 @@ class WrittenForm:
     path: what a value becomes, None for what is not a value; None where values cannot be chosen
     build: makes the hierarchy below a root, where that is quicker than value by value
     size: how many values there are, where they may be very many
+    lists: whether a value is among all of them; None where each with a path is
     """
 
     example: str
@@ -32,6 +33,7 @@ class WrittenForm:
     path: Callable[[str], Path | None] | None = None
     build: Callable[[str], Hierarchy] | None = None
     size: int = 0
+    lists: Callable[[str], bool] | None = None
 
     @property
     def is_listed(self) -> bool:
