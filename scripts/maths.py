@@ -93,8 +93,9 @@ class Scripts(InlineProcessor):
 
 class Maths(Extension):
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
-        # Behind code (190) and escapes (180), before links and emphasis.
-        md.inlinePatterns.register(Inline(INLINE, md), "maths", 175)
+        # Behind code (190), before escapes (180): Markdown would take `\{` for one of its own.
+        md.inlinePatterns.register(Inline(INLINE, md), "maths", 185)
+        # Before links and emphasis.
         md.inlinePatterns.register(Scripts(SCRIPTS, md), "scripts", 171)
         # Before raw HTML is taken out (20), behind fenced code (25) where that is Markdown's own.
         md.preprocessors.register(Displayed(md), "displayed maths", 22)

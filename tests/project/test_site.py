@@ -5,6 +5,7 @@ What needs a browser is in scripts/check_site.py, which CI runs over some of the
 
 import re
 import sys
+from html import unescape
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -87,6 +88,19 @@ def test_indices_and_powers_are_typeset(scripts: Path) -> None:
     assert "<math" in html("an $x^2$ here")
     assert "<math" not in html("costs $5 and $6, or `$x^2$`")
     assert 'display="block"' in html("then\n\n$$\nx = y\n$$\n\nand")
+
+
+def test_braces_and_other_escapes_in_a_line_are_those_of_latex(scripts: Path) -> None:
+    markdown = pytest.importorskip("markdown", reason="the extra docs is not installed")
+    pytest.importorskip("latex2mathml", reason="the extra docs is not installed")
+
+    def shown(text: str) -> str:
+        html = str(markdown.markdown(text, extensions=["maths"]))
+        return unescape(re.sub(r"<[^>]*>|\s", "", html))
+
+    # A backslash that Markdown took first would leave the name of its placeholder.
+    assert shown(r"the set $\{x \mid x < 1\}$") == "theset{x∣x<1}"
+    assert shown(r"a \{brace\}, and \$5 or \$6") == r"a{brace},and\$5or\$6"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
