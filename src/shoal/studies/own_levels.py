@@ -234,6 +234,9 @@ def places(
             found.setdefault(label, []).append((level, code))
     place_of = {}
     for label, values in found.items():
+        if len(values) == 1:
+            place_of[label] = values[0]
+            continue
         covered = [tree.maps[level] == code for level, code in values]
         everything = np.logical_or.reduce(covered)
         for place, own in zip(values, covered, strict=True):
