@@ -9,10 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.attack import expose
+from shoal.attack import ExposedRecord, expose
 from shoal.attack.counting import ways
 from shoal.chance import Seeded
 from shoal.cli.app import app
+from shoal.cli.attack import _described
 from shoal.exact.numbers import percent
 from shoal.methods.mondrian import Mondrian
 from shoal.privacy.models import DistinctDiversity
@@ -76,6 +77,7 @@ def test_the_command_prints_who_is_exposed_and_why_without_reading_the_column(
     assert figures["exposed"][0]["public"] == {"a": str(rows[row][0]), "b": str(rows[row][1])}
     shown = " ".join(run("attack", made, "--recipe", recipe, "--most", "1").split())
     assert "was not cut between" in shown
+    assert f"Most exposed row {row + 1}: " in shown
     assert "secret" not in shown
     assert "by counting all inputs that lead to it" in shown
     assert "at least" not in shown
@@ -89,6 +91,26 @@ def test_the_command_prints_who_is_exposed_and_why_without_reading_the_column(
         sampled = " ".join(run("attack", made, "--recipe", recipe).split())
     assert "sampling them where there are too many" in sampled
     assert "inferred at least" in sampled
+
+
+def test_people_who_differ_only_in_their_row_are_shown_once() -> None:
+    alike = [
+        ExposedRecord(
+            row=row,
+            public={"age": "22"},
+            value="flu",
+            shown=0.5,
+            inferred=0.8,
+            at_least=False,
+            broken=[],
+            why=["age was not cut between 21 and 22"],
+        )
+        for row in (3, 1_243)
+    ]
+    [first, *_] = _described("ill", alike)
+    assert first == "rows 3, 1,243: age 22"
+    [first, *_] = _described("ill", alike[:1])
+    assert first == "row 3: age 22"
 
 
 def test_of_personal_releases_it_says_how_often_the_right_person_is_named(tmp_path: Path) -> None:

@@ -236,6 +236,25 @@ def test_a_comparison_is_owner_only_and_plain_for_json() -> None:
     assert release["unbeaten"] is True
 
 
+def test_the_frame_of_a_comparison_has_one_row_per_release_and_what_it_is_ranked_by() -> None:
+    found = shoal.compare(people(), {"k": optimal(5), "more": optimal(20)})
+    ranked_by = found.by(risk="average", loss="discernibility")
+    assert ranked_by.frame().rows(named=True) == [
+        {
+            "name": release.name,
+            "kept": release.share,
+            "risk": float(release.risk("average") or 0),
+            "loss": release.loss("discernibility"),
+            "unbeaten": release.unbeaten,
+            "promise": release.promise,
+        }
+        for release in ranked_by.releases
+    ]
+    unknown = ranked(standing("a", 5, None)).frame()
+    assert unknown.schema["loss"] == pl.Float64
+    assert unknown["loss"].to_list() == [None]
+
+
 # Which ones no other beats
 
 

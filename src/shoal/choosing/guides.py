@@ -14,7 +14,7 @@ _AUDITED = Guide(
     need="No table is needed: a few questions about a number will do",
     promise="All answers together, whoever asks, leave your value uncertain by a width.",
     cost="Some questions are denied",
-    leaves_open="How likely values are; more to those who know values of others",
+    leaves_open="How likely values are; whoever knows others' values may infer more",
     example="Salaries of a company",
 )
 

@@ -4,7 +4,8 @@ For buckets, attackers have some help; else they know the algorithm.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -151,8 +152,8 @@ def _knowing_the_algorithm(
     show(_summary(result))
     if exposed:
         show(title("Most exposed"))
-    for person in exposed:
-        show(*_described(name, person))
+    for _, alike in groupby(exposed, key=lambda person: replace(person, row=0)):
+        show(*_described(name, list(alike)))
     show("", NOTICE)
 
 
@@ -254,10 +255,12 @@ def _summary(result: "AttackResult") -> "RenderableType":
     return figures(*lines)
 
 
-def _described(name: str, person: "ExposedRecord") -> "Iterator[RenderableType]":
-    """Who is exposed, what is learnt, and why."""
+def _described(name: str, alike: "Sequence[ExposedRecord]") -> "Iterator[RenderableType]":
+    """Who is exposed, what is learnt, and why: people who differ in nothing but their row."""
+    person = alike[0]
     public = ", ".join(f"{key} {value}" for key, value in person.public.items())
-    yield f"row {person.row:,}: {public}"
+    rows = ", ".join(f"{each.row:,}" for each in alike)
+    yield f"{'row' if len(alike) == 1 else 'rows'} {rows}: {public}"
     at_least = "at least " if person.at_least else ""
     learnt = f"shown {percent(person.shown)}, inferred {at_least}{percent(person.inferred)}"
     broken = f"; not {' nor '.join(person.broken)}" if person.broken else ""

@@ -564,7 +564,7 @@ ENTRY = Entry(
             "Your group satisfies the model: with k-anonymity, at least k people look like you."
         ),
         cost="Each group has ranges of its own, which are harder to compare",
-        leaves_open="More to those who know the algorithm, unless splits are fixed",
+        leaves_open="Whoever knows the algorithm may infer more, unless splits are fixed",
         example="Ages and incomes for such a study",
     ),
     public_algorithm=False,

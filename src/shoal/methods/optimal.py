@@ -452,7 +452,7 @@ ENTRY = Entry(
             "Your group satisfies the model: with k-anonymity, at least k people look like you."
         ),
         cost="One level for each column; some records may be suppressed",
-        leaves_open="More to those who know the algorithm",
+        leaves_open="Whoever knows the algorithm may infer more",
         example="An extract for a contracted study",
     ),
     public_algorithm=False,

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from shoal.arguments import require_one_of, typed
 from shoal.data.hierarchy import Hierarchy
@@ -29,6 +29,9 @@ from shoal.studies.judging import Judgement, judge, losses_by_size, released_lev
 from shoal.studies.promised import in_short, includes, rows_are_people, unit_of
 from shoal.studies.released import ReleasedForm
 from shoal.zones import NOT_FOR_RELEASE, owner_only
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = [
     "RISKS",
@@ -179,6 +182,23 @@ class ReleaseComparison(Pictured):
         chosen = loss or next(iter(self.losses), None)
         ranked = tuple(_ranked(self.releases, risk, chosen))
         return replace(self, releases=ranked, risk=risk, loss=chosen)
+
+    def frame(self) -> "pl.DataFrame":
+        """One row per release, with the risk and the loss that they are ranked by."""
+        import polars as pl
+
+        risks = [release.risk(self.risk) for release in self.releases]
+        return pl.DataFrame(
+            {
+                "name": [release.name for release in self.releases],
+                "kept": [release.share for release in self.releases],
+                "risk": [None if risk is None else float(risk) for risk in risks],
+                "loss": [release.loss(self.loss) for release in self.releases],
+                "unbeaten": [release.unbeaten for release in self.releases],
+                "promise": [release.promise for release in self.releases],
+            },
+            schema_overrides={"kept": pl.Float64, "risk": pl.Float64, "loss": pl.Float64},
+        )
 
     def pictures(self) -> tuple[Picture, ...]:
         """A map of the releases: risk against what is kept."""

@@ -589,7 +589,7 @@ ENTRY = Entry(
             "Nobody who knows who is in the table can link you to a value with more than its limit."
         ),
         cost="Sensitive values are released apart from people",
-        leaves_open="Membership and other columns; more to those who know values of others",
+        leaves_open="Membership and other columns; whoever knows others' values may infer more",
         example="Ages and wards exact, diagnoses hidden",
     ),
     generalises="released",

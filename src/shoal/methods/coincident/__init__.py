@@ -568,7 +568,7 @@ ENTRY = Entry(
             "know the algorithm."
         ),
         cost="Values become ranges; a few records are left out by lot",
-        leaves_open="Membership; more to those who know values of others",
+        leaves_open="Membership; whoever knows others' values may infer more",
         example="A survey with one delicate question",
     ),
     subset=True,

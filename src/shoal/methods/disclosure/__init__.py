@@ -353,7 +353,7 @@ ENTRY = Entry(
             "chosen reveals nothing."
         ),
         cost="The coarsest table of all: it is safe in the worst case",
-        leaves_open="Membership; more to those who know values of others",
+        leaves_open="Membership; whoever knows others' values may infer more",
         example="A trial with few columns",
     ),
     as_views=AsViews(),

@@ -470,7 +470,7 @@ ENTRY = Entry(
             "do not know the algorithm."
         ),
         cost="Each record has levels of its own",
-        leaves_open="More to those who know the algorithm; sensitive columns",
+        leaves_open="Sensitive columns; whoever knows the algorithm may infer more",
         example="People chose how much to show",
     ),
     public_algorithm=False,
