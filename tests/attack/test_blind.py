@@ -19,7 +19,8 @@ def test_where_models_do_not_look_at_values_only_what_groups_show_is_learnt(
     method = Optimal(("2-anonymity",), suppression=Fraction(1, 4), suppressed=suppressed)
     shown = method.release(owned(rows, "xyxyxyz")).table
     found = expose(method, known(rows), shown, "ill")
-    assert (found.how, found.changed, found.left) == ("counting", 0, 1)
+    assert (found.how, found.changed) == ("counting", 0)
+    assert found.left == 1
     assert found.unknown == (suppressed == "drop")
     assert all(apparent == inherent for apparent, inherent in of_those_who_are_in(found))
     others = [(3, 3), *rows[1:]]
