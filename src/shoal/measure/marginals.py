@@ -270,7 +270,7 @@ class _CountedBy:
             sets = sets.copy()
             sets[several, -1] = False
         # Leaves lie in tree order, so that the leaves of a value are hardly ever apart.
-        values = np.asarray(tree.maps[self.level])
+        values = np.asarray(tree.maps[self.level], np.int64)
         starts = np.flatnonzero(np.diff(values, prepend=-1))
         runs = np.add.reduceat(sets, starts, axis=1, dtype=np.int64)
         numbers = np.zeros((len(sets), len(self.labels)))

@@ -258,14 +258,15 @@ def _ready_section(made: ReadyMade, form: str) -> dict[str, str]:
 def _share(made: ReadyMade, form: str, kind: Kind, texts: Collection[str] | None) -> float:
     """The share of values that are written as a form has them; all, if none may be looked at."""
     written = made.forms[form]
-    if written.path is None or not written.is_listed:
+    path = written.path
+    if path is None or not written.is_listed:
         return 0
     if not texts:
         return 1
     if kind is Kind.INTEGER:
         # Zeros at the front are lost, and found again.
         texts = [text.zfill(len(written.example)) for text in texts]
-    has = written.lists or (lambda text: written.path(text) is not None)
+    has = written.lists or (lambda text: path(text) is not None)
     return sum(map(has, texts)) / len(texts)
 
 
