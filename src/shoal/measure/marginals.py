@@ -274,7 +274,7 @@ class _CountedBy:
         starts = np.flatnonzero(np.diff(values, prepend=-1))
         runs = np.add.reduceat(sets, starts, axis=1, dtype=np.int64)
         numbers = np.zeros((len(sets), len(self.labels)))
-        np.add.at(numbers, (slice(None), values[starts]), runs)
+        np.add.at(numbers.T, values[starts], runs.T)
         return numbers
 
 
