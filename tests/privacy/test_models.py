@@ -807,6 +807,32 @@ def test_a_group_passes_a_conjunction_if_it_passes_every_model() -> None:
     assert holds_all([KAnonymity(99), *models], groups).tolist() == [False, False, False]
 
 
+@dataclass(frozen=True)
+class Answering:
+    """A model of somebody's own that gives a fixed answer."""
+
+    answer: Any
+    name = "answering"
+    hereditary = False
+    columns = ()
+    meaning = "whatever it says"
+
+    def holds(self, groups: Groups) -> Any:
+        return self.answer
+
+    def achieved(self, groups: Groups, kept: Bools | None = None) -> float:
+        return 0.0
+
+
+@pytest.mark.parametrize("answer", [True, np.array([True]), [1, 1, 1], [True] * 4])
+def test_a_model_has_to_answer_for_each_group(answer: Any) -> None:
+    groups = groups_of([2, 0], [1, 1], [3, 0])
+    with pytest.raises(ParameterError, match="does not give one answer, true or false, for each"):
+        holds_all([cast(Model, Answering(answer))], groups)
+    each = cast(Model, Answering([True, False, True]))
+    assert holds_all([each], groups).tolist() == [True, False, True]
+
+
 def test_a_column_that_was_not_counted_is_named() -> None:
     with pytest.raises(ColumnError, match="'salary'"):
         DistinctDiversity("salary", 2).holds(groups_of([1, 1]))

@@ -112,7 +112,15 @@ def holds_all(models: Iterable[Model], groups: Groups) -> Bools:
     """Which groups pass all models."""
     passed = np.ones(len(groups.sizes), dtype=np.bool_)
     for model in models:
-        passed &= model.holds(groups)
+        held = np.asarray(model.holds(groups))
+        # One answer for all would be spread over every group, whatever the others are.
+        if held.shape != passed.shape or held.dtype != np.bool_:
+            raise ParameterError(
+                f"`holds` of {type(model).__name__} does not give one answer, true or false, "
+                "for each group",
+                "return an array of booleans as long as groups.sizes",
+            )
+        passed &= held
         if not passed.any():
             break
     return passed
