@@ -22,7 +22,7 @@ from shoal.errors import ParameterError, plural
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import short
 from shoal.privacy.models import MODELS, DeltaPresence
-from shoal.privacy.promises import Promise
+from shoal.privacy.promises import DifferentialPrivacy, Promise
 from shoal.releases import looking
 from shoal.releases.layout import COUNT, released
 from shoal.releases.refined import Refined
@@ -214,7 +214,7 @@ def certify(
 
     `counted` says that the release has a column with the number of times that each row is released.
     """
-    columns = [_column(table, name) for name in released(table)]
+    columns = [_column(table, name, promise) for name in released(table)]
     if counted:
         columns.append({"name": COUNT, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value})
     return Certificate(
@@ -275,7 +275,11 @@ def _is_choice(given: object) -> bool:
     return isinstance(given, dict) and all(isinstance(text, str) for text in given.values())
 
 
-def _column(table: Table, name: str) -> dict[str, Any]:
+LARGEST_ON_PAPER = 30_000
+"""Values of a hierarchy that is written out though nothing but a digest of it is needed."""
+
+
+def _column(table: Table, name: str, promise: Promise) -> dict[str, Any]:
     """A released column as the certificate has it."""
     role = table.roles[name]
     column: dict[str, Any] = {"name": name, "role": role.value, "type": table.kind(name).value}
@@ -286,7 +290,13 @@ def _column(table: Table, name: str) -> dict[str, Any]:
         # Models see its leaves, so whoever checks them needs it. One derived from the rows would
         # reveal them.
         hierarchy = table.hierarchies[name]
-        column["hierarchy"] = None if hierarchy.derived else hierarchy.lines()
+        by_models = promise.name != DifferentialPrivacy.name
+        if hierarchy.derived:
+            column["hierarchy"] = None
+        elif by_models or hierarchy.leaves <= LARGEST_ON_PAPER:
+            column["hierarchy"] = hierarchy.lines()
+        else:
+            column["hierarchy_sha256"] = hierarchy.digest
     return column
 
 

@@ -6,10 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.releases.verification import verify
+from shoal.data.hierarchy import suppress
+from shoal.methods.optimal import Optimal
+from shoal.privacy.models import KAnonymity
+from shoal.releases import certificate
+from shoal.releases.verification import unchecked, verify
 from shoal.releases.verification.labels import is_acyclic
 from tests.releases.verification.forging import AGES, ILLS, TREES, both, forge, method, people, put
 
@@ -25,6 +30,34 @@ def test_a_generalised_sensitive_column_is_looked_up_in_the_hierarchy_on_the_cer
     assert verify(paper, path) == [
         "column 'ill' has 2 values that level 0 of its hierarchy does not have"
     ]
+
+
+def test_a_long_hierarchy_of_a_private_release_is_on_the_certificate_as_a_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certificate, "LARGEST_ON_PAPER", 1)
+    trees = {**TREES, "ill": ILLS}
+    private = method(levels={"age": 1, "sex": 0, "ill": 1}).release(people(hierarchies=trees))
+    path = private.write(tmp_path)
+    paper = tmp_path / "certificate.json"
+    [column] = [one for one in private.certificate.columns if one["name"] == "ill"]
+    assert column.keys() == {"name", "role", "type", "hierarchy_sha256"}
+    assert verify(paper, path, trees) == []
+    # Without the hierarchy what it would show is left open, and another one is seen.
+    assert verify(paper, path) == []
+    assert len(unchecked(paper, TREES)) > len(unchecked(paper, trees))
+    other = {**trees, "ill": suppress(ILLS.labels[0])}
+    assert any("their digests differ" in fault for fault in verify(paper, path, other))
+
+
+def test_models_count_by_a_hierarchy_that_the_certificate_has_in_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(certificate, "LARGEST_ON_PAPER", 1)
+    table = people(hierarchies={**TREES, "ill": ILLS})
+    released = Optimal([KAnonymity(1)], suppression=1).release(table)
+    [column] = [one for one in released.certificate.columns if one["name"] == "ill"]
+    assert column["hierarchy"] == ILLS.lines()
 
 
 def test_a_changed_level_is_found_with_hierarchies(tmp_path: Path) -> None:

@@ -393,7 +393,8 @@ class Examination:
             if column.has_hierarchy and (column.kept_back or not given):
                 places.append(("columns", place, "hierarchy"))
             # Without a digest, the hierarchy given cannot be told from another.
-            if column.role == "quasi" and (column.digest is None or not given):
+            unknown = column.role == "quasi" and column.digest is None
+            if unknown or (column.digest is not None and not given):
                 digests.append(("columns", place, "hierarchy_sha256"))
         if places:
             words = "hierarchies and populations by which models of sensitive columns count"
