@@ -134,9 +134,7 @@ class Kind(StrEnum):
         """What to do about values that are not of this type, by how texts among them look."""
         texts = [value.strip() for value in values if isinstance(value, str)]
         if self in (Kind.INTEGER, Kind.FLOAT) and any(map(_DECIMAL_COMMA.fullmatch, texts)):
-            return (
-                "give `decimal = ','` if it has decimal commas, declare another type, or clean it"
-            )
+            return "give `decimal = ','` for decimal commas, declare another type, or clean it"
         if self is Kind.DATE and any(map(_OTHER_DATE.fullmatch, texts)):
             return (
                 "give `dates` if they are written in another way, declare another type, or clean it"
