@@ -1,8 +1,8 @@
 """The man page, from the commands and their options: python scripts/man_page.py FILE"""
 
 import re
-import sys
 import textwrap
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -74,4 +74,6 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(page(), encoding="utf-8")
+    arguments = ArgumentParser(description=__doc__)
+    arguments.add_argument("file", metavar="FILE", type=Path)
+    arguments.parse_args().file.write_text(page(), encoding="utf-8")

@@ -51,6 +51,14 @@ def test_the_command_ends_with_0_if_nothing_is_wrong(written: tuple[Path, Path])
     assert shown["statement"] == json.loads(written[0].read_text())["statement"]
 
 
+def test_the_table_is_beside_the_certificate_unless_it_is_given(written: tuple[Path, Path]) -> None:
+    certificate, table = written
+    for only in (certificate.parent, certificate):
+        assert run(only).exit_code == 0
+    table.write_text("changed")
+    assert run(certificate.parent).exit_code == 1
+
+
 def test_the_command_ends_with_1_and_a_line_for_all_that_does_not_hold(
     written: tuple[Path, Path],
 ) -> None:
@@ -79,7 +87,6 @@ def test_a_changed_file_is_1_and_one_that_is_not_there_2(
     for wrong in (
         [tmp_path / "none", table],
         [paper, tmp_path / "none"],
-        [paper],
     ):
         done = run(*wrong)
         assert (done.exit_code, done.stdout) == (2, "")

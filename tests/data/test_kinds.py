@@ -87,6 +87,17 @@ def test_misfits_are_counted_and_never_shown() -> None:
     )
 
 
+def test_misfits_that_look_like_numbers_or_dates_of_other_places_are_told_the_option() -> None:
+    for kind, value, option in (
+        (Kind.FLOAT, "1.234,50", "decimal = ','"),
+        (Kind.DATE, "18.10.1970", "`dates`"),
+    ):
+        with pytest.raises(ColumnError) as caught:
+            kind.keys([value], "x")
+        assert option in str(caught.value)
+        assert value not in str(caught.value)
+
+
 def test_a_type_is_called_by_its_name() -> None:
     assert Kind.of("date") is Kind.DATE
     with pytest.raises(ParameterError, match="the type is 'roman'; it takes 'text', 'integer'"):

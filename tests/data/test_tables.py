@@ -495,6 +495,22 @@ def test_texts_that_are_written_differently_are_different_and_the_error_has_a_fi
     assert "39" not in str(caught.value)
 
 
+def test_values_that_a_hierarchy_lacks_are_told_what_fits_their_type() -> None:
+    days = shoal.hierarchy.dates("2024-01-01", "2024-12-31", ["month"])
+    moments = [dt.datetime(2024, 5, 1, hour) for hour in (7, 8)]
+    table = shoal.table(pl.DataFrame({"a": moments}), hierarchies={"a": days}, types={"a": "text"})
+    with pytest.raises(HierarchyError, match="declare the column 'date', add them there"):
+        leaves(table, "a")
+    ages = shoal.hierarchy.intervals(0, 99, widths=[5])
+    table = shoal.table(pl.DataFrame({"a": [100]}), hierarchies={"a": ages})
+    with pytest.raises(HierarchyError, match="let it begin lower or end higher, add it there"):
+        leaves(table, "a")
+    towns = shoal.hierarchy.suppress(["Ulm"])
+    table = shoal.table(pl.DataFrame({"a": ["Bonn"]}), hierarchies={"a": towns})
+    with pytest.raises(HierarchyError, match=r"add it there, or clean the table$"):
+        leaves(table, "a")
+
+
 def test_a_number_meets_a_hierarchy_of_other_texts_as_text() -> None:
     tree = Hierarchy.from_lines([["39", "*"], ["unknown", "*"]])
     table = shoal.table(pl.DataFrame({"a": [39, 39]}), hierarchies={"a": tree})

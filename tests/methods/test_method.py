@@ -99,6 +99,14 @@ def test_a_delta_is_of_no_concern_where_it_is_0_or_small_or_there_are_no_records
         assert delta_concerns(delta, records) == ()
 
 
+def test_a_delta_is_measured_by_people_where_a_column_tells_them_apart() -> None:
+    rows = pl.DataFrame({"who": [f"p{n % 50}" for n in range(500)], "age": [30] * 500})
+    table = shoal.table(rows, identifying=["who"], quasi=["age"], types={"who": "text"})
+    [concern] = beforehand(NoisyCounts(1, "1/40", unit="who", levels={}), table)
+    assert "not below 1/50" in concern
+    assert beforehand(NoisyCounts(1, "1/60", unit="who", levels={}), table) == ()
+
+
 def test_levels_range_from_the_floor_to_the_ceiling() -> None:
     trees = {"age": AGES, "town": PLACES}
     assert level_ranges(trees, {}, {}) == {"age": range(3), "town": range(3)}

@@ -65,8 +65,8 @@ from tests.methods.test_safepub_truth import (
 Law = dict[Any, Interval]
 Method = NoisyCounts | SafePub
 MethodKind = TypeVar("MethodKind", NoisyCounts, SafePub)
-Place = frozenset[tuple[tuple[int, ...], tuple[int, ...]]]
-"""At which levels every distinct row is, which the leaves of its columns name."""
+Place = frozenset[tuple[tuple[Any, ...], tuple[int, ...]]]
+"""At which levels every distinct row is, which its leaves and its other values name."""
 
 CUT = Fraction(1, 10**4)
 SLACK = Fraction(1, 10**2)
@@ -143,13 +143,17 @@ def budget_of(method: Method, table: Table) -> RefiningBudget:
     return budget
 
 
-def place(grown: GrownTree) -> Place:
+def place(grown: GrownTree, table: Table) -> Place:
     """Where the tree puts every distinct row."""
     names = grown.budget.nodes.hierarchies
-    leaves = [grown.counts.column(name) for name in names]
-    levels = [grown.boxes.row_levels(column) for column in range(len(names))]
-    rows = zip(zip(*leaves, strict=True), zip(*levels, strict=True), strict=True)
-    return frozenset((tuple(map(int, leaf)), tuple(map(int, level))) for leaf, level in rows)
+    values = [
+        grown.counts.column(name).tolist()
+        if name in names
+        else [table.keys(name)[code] for code in grown.counts.column(name)]
+        for name in grown.counts.names
+    ]
+    levels = [grown.boxes.row_levels(column).tolist() for column in range(len(names))]
+    return frozenset(zip(zip(*values, strict=True), zip(*levels, strict=True), strict=True))
 
 
 def trees(method: Method, table: Table, order: RefiningOrder) -> tuple[Law, dict[Place, GrownTree]]:
@@ -160,7 +164,7 @@ def trees(method: Method, table: Table, order: RefiningOrder) -> tuple[Law, dict
 
     def run(chance: Chance) -> Place:
         grown = budget.grown(counts, order, 1, chance)
-        found = place(grown)
+        found = place(grown, table)
         known[found] = grown
         return found
 
@@ -276,11 +280,11 @@ def seen(one: Law, other: Law) -> tuple[Law, Law]:
     return restricted(one, both), restricted(other, both)
 
 
-def leaves_of(places: Law) -> frozenset[tuple[int, ...]]:
+def leaves_of(places: Law) -> frozenset[tuple[Any, ...]]:
     return frozenset(leaf for leaf, _ in next(iter(places)))
 
 
-def restricted(places: Law, both: frozenset[tuple[int, ...]]) -> Law:
+def restricted(places: Law, both: frozenset[tuple[Any, ...]]) -> Law:
     found: Law = {}
     for one, weight in places.items():
         part = frozenset(row for row in one if row[0] in both)

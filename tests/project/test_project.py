@@ -62,6 +62,10 @@ def test_every_public_name_is_there_and_says_what_it_is() -> None:
     assert set(shoal.__all__) <= set(dir(shoal))
 
 
+def test_no_file_is_named_like_an_option() -> None:
+    assert [path.name for path in tracked() if path.name.startswith("-")] == []
+
+
 def test_no_file_names_this_machine_or_a_registry() -> None:
     found = []
     for path in tracked():

@@ -1,5 +1,6 @@
 """A draft decides nothing silently, shows no value, and can be filled in."""
 
+import datetime as dt
 import re
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,35 @@ def test_a_draft_takes_for_text_what_would_lose_a_zero(tmp_path: Path) -> None:
     drafted = draft(table(pl.DataFrame(texts)), tmp_path / "people.csv", folder=tmp_path)
     for name in texts:
         assert re.search(rf'^{name} *= "{name}"$', drafted, re.MULTILINE)
+
+
+def test_a_draft_takes_years_for_numbers_and_moments_for_days(tmp_path: Path) -> None:
+    moments = [dt.datetime(2024, 1, 1) + dt.timedelta(minutes=n) for n in range(100)]
+    people = pl.DataFrame(
+        {
+            "birth_year": ["1970", "1981"] * 50,
+            "ordered_at": moments,
+            "seen": [str(moment) for moment in moments],
+        }
+    )
+    lines = draft(table(people), tmp_path / "people.csv", folder=tmp_path).splitlines()
+    for line in (
+        'birth_year = "integer"',
+        'ordered_at = "date"  # of a moment, the day counts',
+        'seen       = "date"  # of a moment, the day counts',
+        '# birth_year = { build = "ready", name = "years" }',
+        '# ordered_at = { build = "ready", name = "dates" }',
+        'ordered_at = "?"  # quasi?',
+    ):
+        assert line in lines
+
+
+def test_a_draft_says_whose_rows_belong_together(people: pl.DataFrame, tmp_path: Path) -> None:
+    drafted = draft(table(people), tmp_path / "people.csv", folder=tmp_path)
+    assert '# unit = "NAME"' in drafted
+    orders = pl.DataFrame({"customer_id": [1, 2, 3] * 9, "amount": range(27)})
+    drafted = draft(table(orders), tmp_path / "orders.csv", folder=tmp_path)
+    assert '# People seem to be in several rows:\n# unit = "customer_id"\n' in drafted
 
 
 def test_a_draft_says_that_codes_may_have_labels(people: pl.DataFrame, tmp_path: Path) -> None:

@@ -28,6 +28,11 @@ def test_a_loss_of_nothing_is_known_too() -> None:
 def test_kept_records_are_a_share_of_all_unless_there_are_none() -> None:
     kept = KeptFacts(records=2000, kept=1500, groups=1, suppressed=500)
     assert list(kept.lines()) == ["1,500 of 2,000 records kept (75 %), in 1 group"]
+    drawn = KeptFacts(records=2000, used=600, kept=450, groups=9, suppressed=1550)
+    assert list(drawn.lines()) == [
+        "600 of 2,000 records drawn, at most `rows` of each person",
+        "450 of 600 records kept (75 %), in 9 groups",
+    ]
     assert list(KeptFacts(kept=0).lines()) == ["0 of 0 records kept, in 0 groups"]
 
 

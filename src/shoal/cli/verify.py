@@ -25,17 +25,19 @@ def verify(
     certificate: Annotated[
         Path,
         typer.Argument(
-            metavar="CERTIFICATE", help="The certificate.json of a release.", show_default=False
-        ),
-    ],
-    table: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TABLE",
-            help="The released table it came with, or the folder that it is in.",
+            metavar="CERTIFICATE",
+            help="The certificate.json of a release, or the folder of both.",
             show_default=False,
         ),
     ],
+    table: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[TABLE]",
+            help="The released table it came with, or the folder that it is in.",
+            show_default=False,
+        ),
+    ] = None,
     *,
     recipe: Annotated[
         Path | None,
@@ -74,6 +76,10 @@ def verify(
     from shoal.releases.certificate import Certificate
     from shoal.releases.verification import verify as verdict_on
 
+    if table is None:
+        table = certificate if certificate.is_dir() else certificate.parent
+    if certificate.is_dir():
+        certificate = certificate / "certificate.json"
     _require_readable(certificate)
     if not table.is_dir() and "*" not in table.name:
         _require_readable(table)

@@ -35,6 +35,10 @@ _WEEK = re.compile(r"[0-9]{4}-?W[0-9]{2}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)
 
 
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+(?:\.[0-9]{3})*,[0-9]+")
+_OTHER_DATE = re.compile(r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}(?: .*)?")
+
+
 class Kind(StrEnum):
     """The declared type of a column."""
 
@@ -121,10 +125,21 @@ class Kind(StrEnum):
             raise ColumnError(
                 f"{plural(misfits, 'distinct value')} {verb} not of the declared type "
                 f"{self.value!r}",
-                "declare another type for the column, or clean it",
+                self._written_otherwise(values),
                 where=f"column {column!r}",
             )
         return keys
+
+    def _written_otherwise(self, values: Sequence[object]) -> str:
+        """What to do about values that are not of this type, by how texts among them look."""
+        texts = [value.strip() for value in values if isinstance(value, str)]
+        if self in (Kind.INTEGER, Kind.FLOAT) and any(map(_DECIMAL_COMMA.fullmatch, texts)):
+            return "give `decimal = ','` for decimal commas, declare another type, or clean it"
+        if self is Kind.DATE and any(map(_OTHER_DATE.fullmatch, texts)):
+            return (
+                "give `dates` if they are written in another way, declare another type, or clean it"
+            )
+        return "declare another type for the column, or clean it"
 
 
 def _text_of(value: object) -> str:

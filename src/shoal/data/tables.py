@@ -289,10 +289,17 @@ class Table:
         if absent:
             values = plural(absent, "distinct value")
             verb, them = ("is", "it") if absent == 1 else ("are", "them")
+            fix = f"add {them} there, or clean the table"
+            kind, own = self.kind(name), self.hierarchies[name].kind
+            if own is not Kind.TEXT and kind is Kind.TEXT:
+                fix = f"declare the column {own.value!r}, {fix}"
+            elif kind is not Kind.TEXT:
+                fix = f"let it begin lower or end higher, {fix}"
+            elif any(map(_numeric, keys)):
+                fix = f"{fix}; declare the column's type if numbers are written in two ways"
             raise HierarchyError(
                 f"{values} of the table {verb} not in its hierarchy",
-                f"add {them} there, clean the table, or declare the column's type if numbers are "
-                "written in two ways",
+                fix,
                 where=f"column {name!r}",
             )
         return leaves.astype(smallest(hierarchy.cardinality(0)))
@@ -644,3 +651,11 @@ def _require_memory(people: Table) -> None:
         f"coding a table of {people.rows:,} rows",
         "use fewer columns, or a larger machine",
     )
+
+
+def _numeric(key: Key | None) -> bool:
+    """Whether a text is a number."""
+    try:
+        return key is not None and Kind.FLOAT.key(key) is not None
+    except (ValueError, TypeError, OverflowError):
+        return False

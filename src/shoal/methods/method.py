@@ -128,7 +128,8 @@ def beforehand(method: Method, table: Table) -> tuple[str, ...]:
 
     It reveals the number of rows.
     """
-    concerns = list(delta_concerns(getattr(method, "delta", None), table.rows))
+    people = _people(getattr(method, "unit", None), table)
+    concerns = list(delta_concerns(getattr(method, "delta", None), people))
     crowd = crowd_of(method, table.schema)
     if crowd is not None and table.rows < crowd:
         concerns.append(
@@ -141,10 +142,16 @@ def beforehand(method: Method, table: Table) -> tuple[str, ...]:
     return tuple(concerns)
 
 
-def delta_concerns(delta: Exact | None, records: int) -> tuple[str, ...]:
-    """What to say of a δ that is too large for a number of records, if it is; owner only."""
-    concern = delta_concern(delta, records) if delta and records else None
+def delta_concerns(delta: Exact | None, people: int) -> tuple[str, ...]:
+    """What to say of a δ that is too large for a number of people, if it is; owner only."""
+    concern = delta_concern(delta, people) if delta and people else None
     return () if concern is None else (concern,)
+
+
+def _people(unit: str | None, table: Table) -> int:
+    """How many people there are: each row is one, unless a column tells them apart."""
+    people = table.source.distinct(unit) if unit in table.names else None
+    return table.rows if people is None else people
 
 
 def searched(method: Method, schema: Schema) -> Mapping[str, range] | None:
@@ -179,10 +186,12 @@ class Task:
 
     table: the rows that may be used, at most as many of each person as the method says
     rows: how many rows the table that came in has
+    people: how many people these are of
     """
 
     table: Table
     rows: int
+    people: int
     schema: Schema
     promise: Any
     chance: Chance
@@ -200,7 +209,8 @@ def begin(
     if getattr(method, "unit", None) is not None:
         _require_values(table, schema)
     people = people_of(method, table, chance)
-    return Task(people, table.rows, schema, promise, chance, _logged(method.name, progress))
+    number = _people(getattr(method, "unit", None), table)
+    return Task(people, table.rows, number, schema, promise, chance, _logged(method.name, progress))
 
 
 def _logged(method: str, progress: Progress | None) -> Progress:

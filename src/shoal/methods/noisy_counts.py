@@ -320,10 +320,11 @@ class NoisyCounts:
             records=job.rows,
             suppressed=job.rows - shown,
             kept=released.rows.total,
+            used=rows.total,
             groups=released.rows.over(grouping(job.table)).distinct,
             crowd=noise.half,
             loss=_loss(job, rows.total, replace(chosen.shown, rows=kept)),
-            concerns=delta_concerns(self.delta, job.rows),
+            concerns=delta_concerns(self.delta, job.people),
         )
         return Release(result, certificate, facts)
 

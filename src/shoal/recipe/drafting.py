@@ -8,9 +8,12 @@ how values are written, is only ever a comment.
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from shoal import __version__
 from shoal.data import toml
@@ -18,6 +21,7 @@ from shoal.data.disk import Place, is_address
 from shoal.data.findings import find_column, written_kind
 from shoal.data.formats import format_named
 from shoal.data.kinds import Kind
+from shoal.data.people import repeated
 from shoal.data.tables import Table
 from shoal.errors import FileError
 from shoal.measure.signs import NAME_SIGNS, READY_SIGNS
@@ -39,10 +43,11 @@ _AUTO = (
     "truthful = false  # true: a sample of true records; else all, with noisy counts",
     "# importance = { NAME = 3 }  # columns that count more than the others",
     "# ceiling = { NAME = 2 }  # the highest level that a column may be released at",
-    '# unit = "NAME"  # whose rows belong together, by an identifying column',
+    "# rows = 1  # with a unit: how many rows of each are used, at most",
 )
 """The section of the method that takes one of the others."""
 
+_UNIT = '# unit = "NAME"  # whose rows belong together, by an identifying column'
 
 _LABELLED = ("sav", "zsav", "por", "dta")
 """Formats whose files may have labels for codes."""
@@ -70,8 +75,11 @@ def draft(
             "names of the columns",
             "put a line with names above it, or give `header` if it has the names",
         )
-    section = _AUTO if method == AUTO else _method(entry_of(method))
+    section = _auto(table) if method == AUTO else _method(entry_of(method))
     kinds = {name: _kind(table, name) for name in table.names}
+    moments = [name for name, kind in kinds.items() if kind is Kind.TEXT and _moments(table, name)]
+    kinds |= dict.fromkeys(moments, Kind.DATE)
+    table = replace(table, types={**table.types, **dict.fromkeys(moments, Kind.DATE)})
     guesses = {one.column: one.role.value if one.role else "" for one in suggest(table)}
     source = {"path": _placed(path, folder), **reading}
     lines = [
@@ -79,7 +87,7 @@ def draft(
         "# shoal recipe check, shoal release. More options: docs/reference/recipes.md",
         'missing = "category"  # missing values are a value of their own; or "refuse"',
         "# rows_are_people = true  # every row is another person, though names repeat",
-        *_source(source, kinds),
+        *_source(source, kinds, moments),
         *_written_otherwise(table, kinds),
         *_roles(guesses),
         *_examples(table, guesses, kinds),
@@ -119,7 +127,9 @@ def _placed(path: Place, folder: Path) -> str:
     return Path(os.path.relpath(place, folder)).as_posix()
 
 
-def _source(source: Mapping[str, Any], kinds: Mapping[str, str]) -> Iterator[str]:
+def _source(
+    source: Mapping[str, Any], kinds: Mapping[str, str], moments: Collection[str] = ()
+) -> Iterator[str]:
     yield from ("", "[source]")
     for key, value in source.items():
         if isinstance(value, Mapping):
@@ -132,7 +142,8 @@ def _source(source: Mapping[str, Any], kinds: Mapping[str, str]) -> Iterator[str
     yield from ("", "[source.types]  # text, integer, float or date")
     wide = _widest(kinds)
     for name, kind in kinds.items():
-        yield f"{toml.key(name):{wide}} = {toml.quoted(kind)}"
+        comment = "  # of a moment, the day counts" if name in moments else ""
+        yield f"{toml.key(name):{wide}} = {toml.quoted(kind)}{comment}"
 
 
 def _written_otherwise(table: Table, kinds: Mapping[str, Kind]) -> Iterator[str]:
@@ -140,7 +151,7 @@ def _written_otherwise(table: Table, kinds: Mapping[str, Kind]) -> Iterator[str]
     marks: dict[str, str] = {}
     dates, missing = [], []
     for name, kind in kinds.items():
-        if kind is not Kind.TEXT or texts_of(table, name) is None:
+        if kind is not Kind.TEXT:
             continue
         for finding in find_column(table, name).oddities:
             if finding.code == "decimal comma" and finding.forms:
@@ -181,13 +192,34 @@ def _roles(guesses: Mapping[str, str]) -> Iterator[str]:
 def _kind(table: Table, name: str) -> Kind:
     """The type of a column; codes of digits are text, whether or not one begins with 0 today."""
     kind = written_kind(table, name)
-    is_code = any(sign.matches(name) for sign in (*READY_SIGNS, _POSTCODE))
+    is_code = any(sign.matches(name) for sign in _CODES)
     if kind is Kind.INTEGER and table.kind(name) is Kind.TEXT and is_code:
         return Kind.TEXT
     return kind
 
 
-_POSTCODE = next(sign for sign in NAME_SIGNS if sign.what == "a postcode")
+_CODES = (
+    *(sign for sign in READY_SIGNS if sign.hierarchy != "years"),
+    *(sign for sign in NAME_SIGNS if sign.what == "a postcode"),
+)
+
+_MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}.*)?$"
+"""A day with a time in ISO 8601; Shoal leaves midnight out."""
+
+
+def _moments(table: Table, name: str) -> bool:
+    """Whether all values of a column of texts are days with a time."""
+    texts = pl.Series([text for text in table.labels(name) if text], dtype=pl.String)
+    return len(texts) > 0 and bool(texts.str.contains(_MOMENT).all())
+
+
+def _auto(table: Table) -> list[str]:
+    """The section of the method that takes one of the others, and whose rows belong together."""
+    several = repeated(table, left_out=table.names)
+    if not several:
+        return [*_AUTO[:-1], _UNIT, _AUTO[-1]]
+    unit = f"# unit = {toml.quoted(several[0].column)}"
+    return [*_AUTO[:-1], "# People seem to be in several rows:", unit, _AUTO[-1]]
 
 
 def _examples(table: Table, guesses: Mapping[str, str], kinds: Mapping[str, Kind]) -> Iterator[str]:
@@ -196,6 +228,7 @@ def _examples(table: Table, guesses: Mapping[str, str], kinds: Mapping[str, Kind
         "# How values generalise: by public knowledge, never by the rows. Take the # away",
         "# where it fits. A column without one is released unchanged, which costs records",
         "# if it has many values, or refused. docs/how-to/hierarchies.md",
+        '# Few texts can be shown or hidden: { build = "suppress", values = ["a", "b"] }',
         "[hierarchies]",
     )
     names = [name for name, guess in guesses.items() if guess != "identifying"]

@@ -54,13 +54,23 @@ class Facts:
 @owner_only
 @dataclass(frozen=True, kw_only=True)
 class KeptFacts(Facts):
-    """The facts of a method that releases some of the records: `kept` is how many."""
+    """The facts of a method that releases some of the records.
+
+    kept: how many
+    used: how many could be, where only some rows of each person are drawn
+    """
 
     kept: int
+    used: int | None = None
 
     def figures(self) -> Iterator[str]:
-        share = f" ({percent(self.kept / self.records)})" if self.records else ""
-        records = plural(self.records, "record")
+        could = self.records
+        if self.used is not None and self.used != self.records:
+            records = plural(self.records, "record")
+            yield f"{self.used:,} of {records} drawn, at most `rows` of each person"
+            could = self.used
+        share = f" ({percent(self.kept / could)})" if could else ""
+        records = plural(could, "record")
         yield f"{self.kept:,} of {records} kept{share}, in {plural(self.groups or 0, 'group')}"
 
 

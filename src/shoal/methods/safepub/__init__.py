@@ -347,10 +347,11 @@ class SafePub:
             records=job.rows,
             suppressed=job.rows - rows.total,
             kept=rows.total,
+            used=counts.total,
             groups=rows.over(grouping(job.table)).distinct,
             crowd=made.parameters.crowd,
             loss=made.shown.lost(counts.total, plan.candidates.hierarchies),
-            concerns=delta_concerns(self.delta, job.rows),
+            concerns=delta_concerns(self.delta, job.people),
         )
         return Release(released, certificate, facts)
 
