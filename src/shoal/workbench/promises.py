@@ -6,7 +6,7 @@ Nothing here looks at a row: promises follow from the recipe, and costs from the
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -259,6 +259,24 @@ def _put(value: Any, blanks: Mapping[str, list[str]]) -> Any:
 def groups_of(found: Recommendation) -> bool:
     """Whether a recommendation asks for groups of columns."""
     return "schema" in found.parameters
+
+
+_TOGETHER = 4
+"""Columns of a group that a method finds, on average."""
+
+_FOR_GROUPS = "1/4"
+"""The share of ε that pays for finding groups."""
+
+
+def groups_to_find(columns: Sequence[str]) -> int:
+    """How many groups a method finds among columns."""
+    return max(1, len(columns) // _TOGETHER)
+
+
+def with_groups_found(parameters: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """The same, where the method finds groups of columns for a share of ε."""
+    others = {name: value for name, value in parameters.items() if name != "schema"}
+    return {**others, "groups": groups_to_find(columns), "buying": _FOR_GROUPS}
 
 
 def single(found: Recommendation) -> dict[str, str]:

@@ -166,6 +166,20 @@ def test_columns_that_stay_as_fine_as_they_are_are_named_before_anything_is_trie
     assert "stay as fine as they are" not in demo_bench.get(f"{AT}/options")
 
 
+def test_groups_of_columns_need_not_be_written(demo_bench: Bench) -> None:
+    answer(demo_bench, who="anyone", use="counts", harm="membership", rule="none", shape="wide")
+    answer(demo_bench, person="row", people="hundred-thousand", before="once")
+    page = demo_bench.get(f"{AT}/questions")
+    assert "The method finds 2 groups, for a quarter of ε" in page
+    refused = demo_bench.post(f"{AT}/take", status=422, grouping="written")
+    assert "No groups of columns were given" in refused.text
+    demo_bench.post(f"{AT}/take", part=False, status=303, grouping="bought")
+    taken = method_of(demo_bench)
+    assert (taken["groups"], taken["buying"]) == (2, "1/4")
+    assert "schema" not in taken
+    assert "Nothing can be promised yet" not in demo_bench.get(f"{AT}/options")
+
+
 def test_a_wide_table_is_known_by_its_roles(demo_bench: Bench) -> None:
     with editing(demo_bench.home / "hospital" / "hospital.toml") as draft:
         for number in range(100):

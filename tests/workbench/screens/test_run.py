@@ -1,5 +1,6 @@
 """Run: candidates are tried by jobs, ranked, and taken into the recipe; none is a release."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from shoal.errors import ShoalError
 from shoal.recipe import Recipe
+from shoal.recipe.editing import editing
 from shoal.releases.release import Release, certificate_in
 from shoal.workbench.candidates import CandidateFolder
 from shoal.workbench.variations import fields_of, methods_for, section_of
@@ -43,6 +45,17 @@ def test_where_nothing_is_kept_the_columns_that_may_be_why_are_named(demo_bench:
     assert "too few records share a whole row" in shown
     assert "stay as fine as they are: outcome." in shown
     assert f'href="/p/{KEY}/hierarchies?column=outcome"' in shown
+
+
+def test_a_table_that_is_too_small_for_the_promise_is_said_to_be(demo_bench: Bench) -> None:
+    section = {"name": "noisy-counts", "epsilon": "0.01", "delta": "1e-9", "levels": "tree"}
+    with editing(demo_bench.project(KEY).recipe) as draft:
+        draft.set("method", to=section)
+    tried(demo_bench, "recipe")
+    shown = demo_bench.get(RUN)
+    assert "One candidate" in shown
+    assert re.search(r"About [\d,]+ records must be alike .* and there are [\d,]+\.", shown)
+    assert f'href="/p/{KEY}/promise/questions?ask=use"' in shown
 
 
 def test_a_candidate_is_tried_compared_taken_and_removed(demo_bench: Bench) -> None:

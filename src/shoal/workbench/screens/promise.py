@@ -163,6 +163,7 @@ def _recommended(here: Opened, given: dict[str, str]) -> dict[str, Any]:
         },
         "chosen": people_said(here.draft).column,
         "bare": _bare(here, entry_of(found.method) if found.method in CATALOGUE else None),
+        "found_groups": promises.groups_to_find(columns.released),
         "wants_groups": promises.groups_of(found),
         "takes": found.method in CATALOGUE,
         "audit": found.method == AUDIT,
@@ -210,9 +211,13 @@ def take(here: Here, form: Submitted) -> Response:
         promises.require_blank(name, given, columns.having(_ROLES.get(name, _RELEASED)))
         blanks[name] = given
     groups = option_forms.named_groups(str(form.get("groups", "")))
-    if promises.groups_of(found) and not groups:
+    bought = form.get("grouping") == "bought" and not groups
+    if promises.groups_of(found) and not groups and not bought:
         raise ParameterError("no groups of columns were given", "write one group per line")
-    _write(here, {"name": found.method, **promises.filled(found, blanks, groups)})
+    parameters = promises.filled(found, blanks, groups)
+    if promises.groups_of(found) and bought:
+        parameters = promises.with_groups_found(parameters, columns.released)
+    _write(here, {"name": found.method, **parameters})
     return here.go(here.address("promise/options"))
 
 

@@ -24,6 +24,7 @@ from shoal.workbench.candidates import CandidateFolder, KeptCandidate, basis_of,
 from shoal.workbench.jobs import Job
 from shoal.workbench.pages import Opened, Submitted
 from shoal.workbench.projects import Project
+from shoal.workbench.promises import stated
 from shoal.workbench.steps import Standing, Step
 from shoal.workbench.trees import columns_of
 from shoal.workbench.variations import (
@@ -284,7 +285,16 @@ def _table(here: Opened, risk: str, loss: str) -> dict[str, Any]:
             bool(row.is_current and not row.is_empty and row.compared.unbeaten) for row in rows
         ),
         "bare": _bare(here, rows),
+        "needed": _needed(here, rows),
     }
+
+
+def _needed(here: Opened, rows: Sequence[Row]) -> tuple[int, int] | None:
+    """About how many records must share a row, and how many there are; None if that is not it."""
+    if _bare(here, rows) != []:
+        return None
+    crowd = stated(here.project).crowd
+    return None if crowd is None else (crowd, rows[0].candidate.made.records)
 
 
 def _bare(here: Opened, rows: Sequence[Row]) -> list[str] | None:
