@@ -24,7 +24,7 @@ from shoal.data.kinds import Kind
 from shoal.data.people import repeated
 from shoal.data.tables import Table
 from shoal.errors import FileError
-from shoal.measure.signs import NAME_SIGNS, READY_SIGNS
+from shoal.measure.signs import NAME_SIGNS, READY_SIGNS, NameSign, ReadySign
 from shoal.measure.suggesting import suggest
 from shoal.methods.auto import AUTO
 from shoal.methods.catalogue import entry_of
@@ -198,7 +198,7 @@ def _kind(table: Table, name: str) -> Kind:
     return kind
 
 
-_CODES = (
+_CODES: tuple[NameSign | ReadySign, ...] = (
     *(sign for sign in READY_SIGNS if sign.hierarchy != "years"),
     *(sign for sign in NAME_SIGNS if sign.what == "a postcode"),
 )

@@ -126,7 +126,7 @@ def grow(
     of them.
     """
     tops = list(zip(columns.trees, columns.tops, rows.codes, strict=True))
-    cells = [tree.maps[level][codes] for tree, level, codes in tops]
+    cells: list[npt.NDArray[np.integer]] = [tree.maps[level][codes] for tree, level, codes in tops]
     cards = [tree.cardinality(level) for tree, level, _ in tops]
     if apart is not None:
         cells.append(apart)
