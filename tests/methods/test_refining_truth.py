@@ -600,11 +600,13 @@ def twin(kind: type[MethodKind], method: Method) -> MethodKind:
     return kind(**{field.name: getattr(method, field.name) for field in fields(method)})
 
 
-def tree_lost(method: Method, databases: Sequence[Database], order: RefiningOrder) -> Interval:
+def tree_lost(
+    method: Method, databases: Sequence[Database], order: RefiningOrder, world: World = CHAIN
+) -> Interval:
     """The least δ that the tree alone needs, where 0 is claimed."""
-    laws = {database: trees(method, CHAIN.table(database), order)[0] for database in databases}
+    laws = {database: trees(method, world.table(database), order)[0] for database in databases}
     epsilon = Shares.of(method).tree
-    pairs = CHAIN.neighbours(databases)
+    pairs = world.neighbours(databases)
     return most(standard(*seen(laws[one], laws[other]), growth(epsilon)) for one, other in pairs)
 
 
@@ -635,6 +637,23 @@ def test_parts_that_are_counted_twice_are_caught(
 ) -> None:
     monkeypatch.setattr(tree, "grow", counted_twice)
     assert tree_lost(method, CHAIN.databases(2), down(2)).low > 0
+
+
+def rare_together(self: RefiningBudget, counts: Counts) -> Any:
+    """Values that fewer than two records have share boxes, so that these are not as small."""
+    [own] = [counts.column(name) for name in counts.names if name not in self.nodes.hierarchies]
+    often = np.bincount(own, counts.count)
+    return np.where(often[own] < 2, len(often), own).astype(np.int64)
+
+
+@both_methods
+def test_boxes_of_columns_without_a_hierarchy_that_depend_on_records_are_caught(
+    method: Method, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = fixed_order(1, (0, 0))
+    assert tree_lost(method, CLASS.databases(3), order, CLASS).high == 0
+    monkeypatch.setattr(RefiningBudget, "_unchanged", rare_together)
+    assert tree_lost(method, CLASS.databases(3), order, CLASS).low > 0
 
 
 def left_over(count: Any, parameters: BoundedCountParameters, chance: Chance) -> Any:

@@ -106,6 +106,33 @@ def test_reviewers_do_not_look_around_on_the_machine(team: Team) -> None:
         assert "payroll.csv" not in page.text.replace(quote(query), "")
 
 
+def test_reviewers_see_no_values_in_the_hierarchies_that_were_made_from_them(team: Team) -> None:
+    owner, reviewer = team.client("owner"), team.client("reviewer")
+    page = f"{PROJECT}/hierarchies"
+    with editing(Home(team.home).project(KEY).recipe) as draft:
+        draft.set("hierarchies", "ward", to=None)
+    assert owner.post(f"{page}/take", data={"made_from": "rows"}).status_code == 303
+    assert "general surgery" in owner.get(f"{page}?column=ward").text
+    shown = reviewer.get(f"{page}?column=ward")
+    assert shown.status_code == 200
+    assert "general surgery" not in shown.text
+
+
+def test_reviewers_do_not_learn_how_values_are_written(team: Team) -> None:
+    page = f"{PROJECT}/hierarchies"
+    with editing(Home(team.home).project(KEY).recipe) as draft:
+        draft.set("hierarchies", "postcode", to=None)
+        draft.set("hierarchies", "ward", to=None)
+    length = re.compile(r'value="5"[^>]*id="f-length"')
+    assert length.search(team.client("owner").get(f"{page}?column=postcode").text)
+    shown = team.client("reviewer").get(f"{page}?column=postcode").text
+    assert 'id="f-length"' in shown
+    assert not length.search(shown)
+    # Nor does the page ask for what they may not see: each would answer with a refusal.
+    parts = re.findall(r'hx-(?:get|post)="([^"]+)" hx-trigger="load', shown)
+    assert parts == []
+
+
 def test_reports_with_figures_of_the_rows_are_for_owners_and_count_as_looking(team: Team) -> None:
     project = Home(team.home).project(KEY)
     (project.folder / "reports").mkdir()

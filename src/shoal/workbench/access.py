@@ -142,8 +142,10 @@ class TeamAccess(Access):
             return None
         session = secrets.token_urlsafe(32)
         now = time.monotonic()
-        for old in [name for name, (_, since) in self.sessions.items() if now - since > _SESSION]:
-            self.leave(old)
+        # Others come and go meanwhile, in threads of their own.
+        for name, (_, since) in list(self.sessions.items()):
+            if now - since > _SESSION:
+                self.leave(name)
         self.sessions[session] = known, now
         return session
 

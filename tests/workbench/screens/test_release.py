@@ -1,6 +1,7 @@
 """From a complete recipe to a verified release with its reports, and what is refused on the way."""
 
 import html
+import os
 import re
 from pathlib import Path
 from shutil import rmtree
@@ -356,3 +357,7 @@ def test_a_release_shows_what_is_in_it_and_what_is_left(demo_bench: Bench) -> No
     demo_bench.post(f"/p/{KEY}/run/release", part=False, status=303, name="first")
     assert finished(demo_bench, "candidate").state == "done"
     assert re.search(r"<p>[\d,]+ of [\d,]+ records\.", demo_bench.get(place))
+    # Another release took its place since: nothing is known of that.
+    written = demo_bench.project(KEY).release("first") / CERTIFICATE
+    os.utime(written, (written.stat().st_atime, written.stat().st_mtime + 3600))
+    assert "Compare it with the input" in demo_bench.get(place)

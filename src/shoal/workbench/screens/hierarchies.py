@@ -154,9 +154,13 @@ def hierarchies(
 
 
 def begun(here: Opened, column: HierarchyColumn, build: str, staged: str = "") -> BuilderForm:
-    """The form as the recipe has it, or as the column suggests."""
+    """The form as the recipe has it, or as the column suggests.
+
+    What the rows say is for owners: a builder that was filled in from them has their values, and
+    a suggestion by how values are written says something about all of them.
+    """
     origin: Origin = "rows" if column.from_rows else "public"
-    if column.builder == "file" and build != "file" and not staged:
+    if here.who.is_owner and column.builder == "file" and build != "file" and not staged:
         made = made_by(here.project, column)
         if made is not None and build in ("", made["build"]):
             return BuilderForm(made["build"], written(made["build"], made), origin)
@@ -177,6 +181,8 @@ def _start(here: Opened, column: HierarchyColumn) -> Start:
     As with types, nothing else of the rows is looked at.
     """
     texts = None
+    if not here.who.is_owner:
+        return starting(column.name, column.kind)
     try:
         table = here.desk.tables.bare(here.project, here.draft)
         if column.name in table.names and not is_streamed(table):

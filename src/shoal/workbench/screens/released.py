@@ -149,9 +149,14 @@ def _size(files: list[Path]) -> int:
 
 
 def _measured(here: Opened, past: Past) -> KeptCandidate | None:
-    """The release as it was compared with the input as it is now; None if it was not."""
+    """The release as it was compared with the input as it is now; None if it was not.
+
+    What was measured of another one, which had its name and is gone, is not about this one.
+    """
+    written = (past.folder / CERTIFICATE).stat().st_mtime
     for one in reversed(CandidateFolder(here.project).current()):
-        if one.method is None and one.made.released == f"release {past.name}":
+        is_named = one.method is None and one.made.released == f"release {past.name}"
+        if is_named and one.when >= written:
             here.looked("candidates")
             return one
     return None
