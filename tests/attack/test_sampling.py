@@ -11,6 +11,7 @@ from shoal.chance import Seeded
 from shoal.errors import ParameterError
 from shoal.methods.coincident import Coincident
 from shoal.methods.mondrian import Mondrian
+from shoal.methods.optimal import Optimal
 from shoal.privacy.models import DistinctDiversity, EntropyDiversity
 from tests.attack.people import TREES, known, owned
 
@@ -46,6 +47,14 @@ def test_too_few_samples_say_nothing() -> None:
     assert (found.inferences, found.unknown, found.changed) == ((), 8, 0)
     with pytest.raises(ParameterError, match="nothing is said"):
         found.of(0)
+
+
+def test_groups_that_are_not_of_these_people_are_not_said_to_be_left_out_by_lot() -> None:
+    method = Optimal((DistinctDiversity("ill", 2),), suppression="1/2")
+    shown = method.release(owned([(0, 0), (1, 0), (4, 2), (5, 2)], "xyxy")).table
+    others = [(row % 6, row % 4) for row in range(40)]
+    with pytest.raises(ParameterError, match="who was suppressed, so inputs cannot be sampled"):
+        expose(method, known(others), shown, "ill")
 
 
 @pytest.mark.parametrize(("hits", "tries"), [(0, 50), (3, 50), (25, 50), (50, 50)])

@@ -219,6 +219,16 @@ def test_a_recipe_says_who_is_a_person(folder: Path) -> None:
     assert found["people"] == 6
 
 
+def test_limits_of_sensitive_columns_are_checked_by_the_roles_of_a_recipe(folder: Path) -> None:
+    violated = run("assess", "recipe.toml", "--min-l", "9")
+    assert violated.exit_code == 1
+    assert "violated: --min-l 9" in violated.stderr
+    recipe = RECIPE.replace('"sensitive"', '"insensitive"')
+    (folder / "recipe.toml").write_text(recipe)
+    said = refused("assess", "recipe.toml", "--min-l", "2")
+    assert "give a column of the recipe this role" in said
+
+
 @pytest.mark.parametrize(
     "option", [["-q", "sex"], ["--person", "name"], ["--rows-are-people"], ["--separator", ";"]]
 )

@@ -17,6 +17,7 @@ from shoal.chance import Seeded
 from shoal.data.hierarchy import suppress
 from shoal.errors import FileError, InputError, ParameterError
 from shoal.releases.metadata import Form, name_of
+from tests.regions import by_region, town_table
 
 FORMS: tuple[Form, ...] = ("datapackage", "csvw", "healthdcat")
 ABOUT = About(
@@ -301,3 +302,15 @@ def test_words_come_from_a_file(tmp_path: Path, folder: Path) -> None:
         About.read(file)
     with pytest.raises(ParameterError, match="which the release does not have"):
         shoal.metadata(folder, about=About(columns={"agee": "Age"}))
+
+
+def test_every_column_of_a_tree_is_said_to_be_generalised_by_region(tmp_path: Path) -> None:
+    """Sensitive ones too: their certificate has the hierarchy where others have its digest."""
+    release = by_region("noisy", town_table())
+    assert release.certificate.refined is not None
+    assert {name for name, _ in release.certificate.refined.steps} == {"town", "age", "ill"}
+    release.write(tmp_path)
+    [resource] = described(tmp_path, "datapackage", About())["resources"]
+    by_column = {field["name"]: field["description"] for field in resource["schema"]["fields"]}
+    told = {name for name, text in by_column.items() if "differ by region" in text}
+    assert told == {"town", "age", "ill"}

@@ -114,7 +114,8 @@ def _require_known_groups(knowledge: Knowledge, number: int) -> None:
         return
     why = "people fit several released groups"
     if knowledge.left_out:
-        why = "records were left out by lot"
+        by_lot = knowledge.entry.leaves_out
+        why = "records were left out by lot" if by_lot else "nobody knows who was suppressed"
     fix = "attack the release of a smaller table"
     if knowledge.entry.proof:
         fix += (

@@ -198,14 +198,15 @@ class GateOptions:
         str | None, _limit("--max-t", "T", "Distance of any group from the table (t-closeness).")
     ] = None
 
-    def limits(self, *, has_sensitive: bool) -> "RiskLimits":
+    def require_sensitive(self, fix: str) -> None:
+        """ParameterError if a limit is given that needs a sensitive column: there is none."""
+        for option, given in (("min_l", self.min_l), ("max_t", self.max_t)):
+            if given is not None:
+                raise ParameterError("is about sensitive columns", fix, option=option)
+
+    def limits(self) -> "RiskLimits":
         from shoal.measure import gates
 
-        if not has_sensitive:
-            for option, given in (("min_l", self.min_l), ("max_t", self.max_t)):
-                if given is not None:
-                    fix = "name them with `sensitive`"
-                    raise ParameterError("is about sensitive columns", fix, option=option)
         return gates.RiskLimits(
             self.min_k,
             self.max_risk,
@@ -257,12 +258,16 @@ def assess(
     from shoal.measure.risk import assess as assess_table
 
     answer.require()
-    limits = gate.limits(has_sensitive=bool(options.names(columns.sensitive)))
+    if not options.names(columns.sensitive) and not options.is_recipe(file):
+        gate.require_sensitive("name them with `sensitive`")
+    limits = gate.limits()
     share = origin.share()
     above = gates.share(gate.threshold, "threshold")
     limits.require_possible(above)
     with working(f"reading {options.shown(file)}"):
         table, whose = columns.read(form, file)
+    if not table.sensitive:
+        gate.require_sensitive("give a column of the recipe this role")
     if not table.quasi:
         _refuse(context, table, columns.units)
         raise typer.Exit(2)

@@ -514,6 +514,7 @@ def _columns(paper: Certificate, table: str, rows: Any) -> Iterator[_DescribedCo
     }
     # What spreadsheets would run is written otherwise than it is read, so that only texts are sure.
     is_neutral = bool((paper.file or {}).get("neutralised"))
+    refined = {name for name, _ in paper.refined.steps} if paper.refined is not None else set()
     for name in frame.columns:
         column = said.get(name, {"role": "", "type": "text"})
         values = [value for value in frame[name].unique().to_list() if value is not None]
@@ -524,7 +525,7 @@ def _columns(paper: Certificate, table: str, rows: Any) -> Iterator[_DescribedCo
         generalised = ""
         if name in paper.levels:
             generalised = f"generalised to level {paper.levels[name]} of its hierarchy"
-        elif paper.refined is not None and "hierarchy_sha256" in column:
+        elif name in refined:
             generalised = "generalised to levels of its hierarchy that differ by region"
         yield _DescribedColumn(name, kind, str(column["role"]), generalised, tuple(texts))
 
