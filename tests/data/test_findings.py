@@ -67,6 +67,7 @@ def test_a_type_is_found_only_if_no_value_changes_by_it(texts: list[str]) -> Non
         (["12/31/2024", "01/01/2025"], "other dates"),
         (["2024-12-31 23:59:00", "2025-01-01 00:00:00"], "moments"),
         (["31.12.2024 9:05", "1.1.2025 14:30"], "moments"),
+        (["12.50", "3.75"], "fixed decimals"),
         (["flu", "NA", "asthma"], "stand-ins"),
         (["39", "?", "50"], "stand-ins"),
         (["Ann", "ann ", "Bob"], "variants"),
@@ -77,6 +78,11 @@ def test_a_type_is_found_only_if_no_value_changes_by_it(texts: list[str]) -> Non
 )
 def test_what_is_odd_is_found(values: list[Any], code: str) -> None:
     assert code in codes(found(*values))
+
+
+@pytest.mark.parametrize("values", [["12.50", "3.7"], ["0.00", "-0.00"], ["12.50", "x"]])
+def test_decimals_that_differ_in_number_are_not_said_to_be_fixed(values: list[str]) -> None:
+    assert "fixed decimals" not in codes(found(*values))
 
 
 @pytest.mark.parametrize("values", [["f", "m", "f"], ["39", "50"], ["2024-02-29"], ["x"]])

@@ -48,3 +48,13 @@ def test_a_record_is_told_from_names(names: list[str], values: list[list[str]]) 
 
 def test_names_are_not_taken_for_a_record() -> None:
     assert not like_a_record(["name", "visits"], [["Ann", "Bob"], []])
+
+
+def test_a_column_called_like_one_of_its_values_is_no_record_beside_words_above_numbers() -> None:
+    places = ["urban", "rural"]
+    assert not like_a_record(["urban", "age", "size"], [places, ["31", "40"], ["1", "2.5"]])
+    # One may be a stand-in for a number, and columns of texts say nothing.
+    assert like_a_record(["urban", "n/a"], [places, ["31", "40"]])
+    assert like_a_record(["urban", "ward", "name"], [places, ["w1", "w2"], ["Ann", "Bea"]])
+    # A number is no name, whatever the others are.
+    assert like_a_record(["7", "age", "size"], [["7", "8"], ["31", "40"], ["1", "2"]])

@@ -193,6 +193,92 @@ def test_a_table_with_mistakes_becomes_a_verified_release(browser: Any, tmp_path
     assert path.read_text("utf-8").startswith("patient,age,")
 
 
+def export(path: Path) -> Path:
+    """A German export: semicolons, commas, days with times, k.A., zeros in front, several rows."""
+    names = (
+        "Patient_ID;Nachname;Geburtsdatum;PLZ;Geschlecht;Aufnahme;ICD;Miete;Verstorben;Bemerkung"
+    )
+    lines = [names]
+    for row in range(2400):
+        person = row * 7 // 10
+        born = f"{1 + person % 28:02}.{1 + person % 12:02}.{1940 + person % 60}"
+        rent = "k.A." if row % 50 == 3 else f"{300 + row * 37 % 900},{row % 10}0"
+        seen = f"{1 + row % 28:02}.03.2024 {row % 24:02}:15"
+        sex = "k.A." if person % 40 == 0 else "wm"[person % 2]
+        remark = ("", "ruft Frau Groß an wegen der Akte", "Unterlagen fehlen")[row % 3]
+        cells = [f"P{person:04}", ("Müller", "Groß", "Jäger")[person % 3], born]
+        cells += [f"0{1067 + person % 9 * 10}", sex, seen, ("I10.0", "E11.7", "J18.9")[row % 3]]
+        lines.append(";".join([*cells, rent, str(row % 11 // 10), remark]))
+    path.write_text("\n".join([*lines, ""]), "cp1252")
+    return path
+
+
+def test_an_export_becomes_a_verified_release_by_taking_what_is_suggested(
+    browser: Any, tmp_path: Path
+) -> None:
+    home = tmp_path / "projects"
+    home.mkdir()
+    path = export(tmp_path / "aufnahmen.csv")
+    with running(home) as started, tab(browser, started.address) as page:
+        begin(page, path)
+        page.get_by_role("button", name="They are right: it is cp1252").click()
+        page.get_by_role("button", name="They are right").wait_for(state="detached")
+        settle(page)
+        page.get_by_role("button", name="Take all suggestions (4)").click()
+        page.get_by_role("button", name="Take all suggestions").wait_for(state="detached")
+        assert page.get_by_label("Type of Aufnahme").input_value() == "date"
+        assert page.get_by_label("Type of Miete").input_value() == "float"
+        assert page.get_by_label("Type of PLZ").input_value() == "text"
+        step(page, "Roles")
+        page.get_by_role("button", name="Take all suggestions (9)").click()
+        decide(page, {"Verstorben": "insensitive"})
+        page.get_by_text("All 10 columns are decided.").wait_for()
+        assert role(page, "Bemerkung", "identifying").is_checked()
+        page.get_by_role("button", name="Show the risk while I decide").click()
+        settle(page)
+        page.get_by_role("button", name="Patient_ID tells people apart").click()
+        page.get_by_text("Counted by people: Patient_ID tells them apart.").wait_for()
+        settle(page)
+        # It is shown wherever it was said.
+        assert page.get_by_label("Who is a person?").input_value() == "column:Patient_ID"
+        step(page, "Hierarchies")
+        page.get_by_role("button", name="Take all suggestions (6)").click()
+        page.get_by_text("Saved for 6 columns.").wait_for()
+        page.get_by_role("link", name="Do they have every value of the table?").click()
+        page.get_by_text("Every value of the table is in its hierarchy.").wait_for()
+        page.get_by_role("navigation", name="Columns").get_by_role("link", name="Miete").click()
+        page.get_by_role("button", name="Fill in the ends from the rows").click()
+        page.get_by_role("button", name="Save the hierarchy").click()
+        page.get_by_role("link", name="Look at the tree and edit it").wait_for()
+        step(page, "Promise")
+        answers = ("Anyone", "Count and cross-tabulate", "That someone is in the table at all")
+        for answer in (*answers, "No", "Up to a few dozen columns", "No, numbers", "I don't know"):
+            page.get_by_role("radio", name=answer).first.check()
+            with page.expect_navigation():
+                page.get_by_role("button", name="Next").click()
+        page.get_by_role("radio", name="No, this is the only release").check()
+        with page.expect_navigation():
+            page.get_by_role("button", name="Next").click()
+        # Who is a person was said with the roles.
+        assert page.get_by_label("The identifying column").input_value() == "Patient_ID"
+        with page.expect_navigation():
+            page.get_by_role("button", name="Take this").click()
+        page.get_by_role("heading", name="Nothing can be promised yet").wait_for()
+        with page.expect_navigation():
+            page.get_by_role("link", name="Go there").click()
+        page.get_by_role("button", name="Anybody could have written them: mark them public").click()
+        page.get_by_text("The method refuses hierarchies").wait_for(state="detached")
+        step(page, "Release")
+        page.get_by_text("Not tried yet: nobody knows what it would keep.").wait_for()
+        release(page, "first")
+        page.get_by_text("The most frequent rows").wait_for()
+    folder = home / "aufnahmen" / "releases" / "first"
+    assert shoal.verify(folder / "certificate.json", folder / "release.csv") == []
+    _, *rows = (folder / "release.csv").read_text("utf-8").splitlines()
+    # Of 1,680 people; nobody's counts for more than a few.
+    assert sum(int(row.rpartition(",")[2]) for row in rows) > 1000
+
+
 def test_a_file_without_names_gets_them(browser: Any, tmp_path: Path) -> None:
     home = tmp_path / "projects"
     home.mkdir()

@@ -37,6 +37,9 @@ _CANONICAL_INTEGER = r"^(?:0|-?[1-9][0-9]{0,17})$"
 """Whole numbers as Shoal writes them, of so few digits that all of them fit."""
 
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?$"
+_FIXED = r"^-?(?:0|[1-9][0-9]{0,8})\.[0-9]{1,6}$"
+"""Numbers with decimals, of so few digits that all of them fit."""
+
 _DECIMAL_COMMA = r"^[+-]?[0-9]+(?:\.[0-9]{3})*,[0-9]+$"
 _OTHER_DATE = (
     r"^[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{4}|[0-9]{2})$"
@@ -131,6 +134,11 @@ FINDINGS: Mapping[str, Wording] = {
         "odd",
         "its dates have a time of the day, so they are read as texts",
         "its dates have a time of the day, so they are read as texts",
+    ),
+    "fixed decimals": Wording(
+        "odd",
+        "it has numbers or codes such as 12.50, whose last 0 a number would lose",
+        "it has numbers or codes such as 12.50, whose last 0 a number would lose",
     ),
     "stand-ins": Wording(
         "odd",
@@ -237,6 +245,9 @@ def find_column(table: Table, name: str) -> FoundColumn:
     if own is Kind.TEXT:
         texts = pl.Series([key for key in keys if key is not None], dtype=pl.String)
         kind, why = _written(texts)
+        if table.types.get(name) is Kind.FLOAT and len(texts) and _has_fixed_decimals(texts):
+            # Somebody has said that they are numbers, not codes.
+            kind, why = Kind.FLOAT, ColumnFinding("numbers", {"distinct": len(texts)})
         oddities += _oddities(texts, kind, table.types.get(name))
     elif name in table.types and table.types[name] is not own:
         labels = [own.text(key) for key in keys if key is not None]
@@ -326,10 +337,19 @@ def _nearly(texts: pl.Series, zeros: int) -> Iterator[ColumnFinding]:
         yield ColumnFinding("other dates", forms=fitting_forms(texts))
     elif _share(texts, _MOMENT) >= _MOSTLY:
         yield ColumnFinding("moments", forms=fitting_moments(texts))
+    elif distinct > 1 and _has_fixed_decimals(texts):
+        yield ColumnFinding("fixed decimals")
     elif not zeros and distinct > 1:
         others = distinct - int(texts.str.contains(f"{_NUMBER}|{_DATE}").sum())
         if others and 1 - others / distinct >= _MOSTLY:
             yield ColumnFinding("mostly", {"number": others, "distinct": distinct})
+
+
+def _has_fixed_decimals(texts: pl.Series) -> bool:
+    """Whether all texts are numbers with as many decimals: as numbers, no two become one."""
+    if not texts.str.contains(_FIXED).all() or texts.str.contains(r"^-0\.0+$").any():
+        return False
+    return texts.str.extract(r"\.([0-9]+)$").str.len_chars().n_unique() == 1
 
 
 def _share(texts: pl.Series, form: str) -> float:

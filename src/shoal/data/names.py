@@ -58,13 +58,18 @@ def _is_visible(letter: str) -> bool:
 def like_a_record(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether names look like values: numbers, dates, values of the column, or spelled like them.
 
+    A column may be called like one of its values, such as `urban`. That alone is no sign where
+    other names are words above columns of numbers, as no record would have those.
+
     >>> like_a_record(["name", "ward"], [["Ann", "Bea"], ["w1", "w2"]])
     False
     >>> like_a_record(["Ann", "w1"], [["Bea", "Cid"], ["w2", "w3"]])
     True
     """
-    for name, values in zip(names, below, strict=True):
-        if name and (_like_a_value(name) or name in values):
+    columns = list(zip(names, below, strict=True))
+    words = sum(_is_word_above_numbers(name, values) for name, values in columns)
+    for name, values in columns:
+        if name and (_like_a_value(name) or (name in values and words < _CERTAIN)):
             return True
         if not re.search(r"[\d@]", name):
             continue
@@ -72,6 +77,16 @@ def like_a_record(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
         if spellings == {_spelling(name)}:
             return True
     return False
+
+
+_CERTAIN = 2
+"""Names that are words above columns of numbers, from which they are names for certain."""
+
+
+def _is_word_above_numbers(name: str, values: Sequence[str]) -> bool:
+    """Whether a column has numbers or dates only, and its name is none."""
+    known = [value for value in values[:100] if value]
+    return bool(name and known) and not _like_a_value(name) and all(map(_like_a_value, known))
 
 
 def _spelling(text: str) -> str:

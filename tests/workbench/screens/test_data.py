@@ -150,6 +150,19 @@ def test_all_suggestions_are_taken_by_one_click(empty_bench: Bench) -> None:
     assert "Worth a look" not in page
 
 
+def test_numbers_with_fixed_decimals_are_read_as_such_by_a_click(empty_bench: Bench) -> None:
+    begun(empty_bench, "weight;nace\n12.50;62.01\n3.70;62.10\n")
+    page = columns(empty_bench)
+    assert "They are numbers: read weight as such" in page
+    page = text_of(empty_bench.post(f"{DATA}/type", column="weight", kind="float").text)
+    assert "read weight as such" not in page
+    assert "They are numbers: read nace as such" in page
+    table = empty_bench.desk.tables.bare(empty_bench.project("mine~recipe"))
+    assert table.keys("weight") == (3.7, 12.5)
+    empty_bench.post(f"{DATA}/leave", column="nace")
+    assert STEP.standing(empty_bench.project("mine~recipe")).state == "done"
+
+
 def test_files_of_other_programs_are_taken(empty_bench: Bench) -> None:
     path = empty_bench.home / "people.sav"
     shoal.write(pl.DataFrame({"age": [39, 50], "ill": ["flu", "ok"]}), path)

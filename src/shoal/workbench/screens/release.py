@@ -110,7 +110,7 @@ def release(
 def _tried(here: Opened) -> KeptCandidate | None:
     """The newest try of exactly this recipe; None if there was none."""
     section = method_of(here.draft)
-    tries = [one for one in CandidateFolder(here.project).current() if one.kept is not None]
+    tries = CandidateFolder(here.project).current()
     found = next((one for one in reversed(tries) if one.method == section), None)
     if found is not None:
         here.looked("candidates")
