@@ -1,8 +1,26 @@
 """What the library says on screens is there in other languages, or marked as English."""
 
 import ast
+import os
 import re
+import tomllib
+from collections import Counter
 from collections.abc import Iterator
+from errno import (
+    EACCES,
+    EEXIST,
+    EFBIG,
+    EIO,
+    EISDIR,
+    EMFILE,
+    ENAMETOOLONG,
+    ENOENT,
+    ENOSPC,
+    ENOTDIR,
+    ENOTEMPTY,
+    EPERM,
+    EROFS,
+)
 from fractions import Fraction
 from string import Formatter
 
@@ -11,6 +29,7 @@ import pytest
 
 import shoal
 from shoal.data.formats import FORMATS, WRITTEN, called
+from shoal.errors import ParameterError
 from shoal.look.pictures import Picture
 from shoal.measure.conventions import CONVENTIONS
 from shoal.measure.explaining import explain
@@ -27,8 +46,17 @@ from shoal.privacy.promises import (
     Syntactic,
 )
 from shoal.workbench.drawing import figures
+from shoal.workbench.pages import templates
 from shoal.workbench.phrases import Phrases, in_chart, phrases
+from shoal.workbench.texts import lines_of, translations
 from tests.workbench.benches import Bench
+from tests.workbench.library_texts import (
+    ROOMS_THAT_PAGES_DO_NOT_USE,
+    Reader,
+    Strict,
+    is_known,
+    library,
+)
 from tests.workbench.test_texts import FOLDER, others
 
 KEY = "hospital~hospital"
@@ -38,14 +66,122 @@ def _names(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
-def _errors() -> Iterator[str]:
-    """What errors of the workbench say, without those that have something in them."""
-    for path in (FOLDER / "screens").glob("*.py"):
+def _strict(language: str) -> Strict:
+    return Strict(phrases(language)._known)
+
+
+@others
+def test_all_that_the_library_says_to_people_is_there_in_every_language(language: str) -> None:
+    said = _strict(language)
+    lacking = {text for text in library() if not is_known(text, said, language)}
+    assert not sorted(f"{text.file}: {text.english}" for text in lacking)
+
+
+@others
+def test_a_phrase_that_is_missing_is_found(language: str) -> None:
+    known = dict(phrases(language)._known)
+    lost = ("the file is empty", "column {column} has levels 0 to {n}")
+    for english in lost:
+        assert known.pop(english)
+    said = Strict(known)
+    lacking = {text.sample for text in library() if not is_known(text, said, language)}
+    assert {"the file is empty", "column '§' has levels 0 to §"} <= lacking
+
+
+@others
+def test_a_text_with_an_english_word_at_a_place_is_not_known(language: str) -> None:
+    said = Strict({"{what} of {w}": "{what} von {w}", "rows": "Zeilen"})
+    assert said.find("§ of rows") == "§ von Zeilen"
+    assert said.find("some of rows") is None
+    assert said.find("§ of people") is None
+
+
+SOURCE = '''
+"""A module that says something."""
+
+def check(name, rows, people):
+    """A docstring is not said."""
+    who = "people" if people else "rows"
+    if len(rows) == 1:
+        verb = "is"
+    else:
+        verb = "are"
+    if name == "not said to anybody":
+        raise ColumnError(f"column {name!r} has {plural(rows, 'row')}", "leave it out")
+    return f"{len(rows)} {who} {verb} left" + ("" if people else ", as always")
+'''
+
+
+def test_texts_are_found_in_code_with_each_choice_of_words() -> None:
+    assert {text.sample for text in Reader(SOURCE).texts()} == {
+        *("column '§' has § row", "column '§' has § rows", "leave it out", ", as always"),
+        *("§ people is left§", "§ people are left§", "§ rows is left§", "§ rows are left§"),
+    }
+
+
+def test_a_choice_is_not_put_together_with_its_opposite() -> None:
+    source = """
+def told(number):
+    noun, verb = ("row", "is") if number == 1 else ("rows", "are")
+    return f"{number} {noun} {verb} left"
+"""
+    found = {text.sample for text in Reader(source).texts()}
+    assert found == {"§ row is left", "§ rows are left"}
+
+
+def _constants() -> set[str]:
+    """All texts in the code of the library, such as words that it puts into others."""
+    found = set()
+    for path in FOLDER.parent.rglob("*.py"):
+        if path.relative_to(FOLDER.parent).parts[0] in ROOMS_THAT_PAGES_DO_NOT_USE:
+            continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Error"):
-                for given in node.args:
-                    if isinstance(given, ast.Constant) and isinstance(given.value, str):
-                        yield given.value
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+    return found
+
+
+@others
+def test_no_phrase_is_left_over(language: str) -> None:
+    said = _strict(language)
+    for text in library():
+        is_known(text, said, language)
+        for sample in text.wide():
+            said.find(sample)
+    for words in OS_ERRORS:
+        said.find(words)
+    marked = translations(language).keys()
+    left = said._known.keys() - said.used - marked - _constants()
+    assert not sorted(left)
+
+
+@others
+def test_no_phrase_is_there_twice(language: str) -> None:
+    """Files are read one after the other: of two counterparts, one would never be said."""
+    found: Counter[str] = Counter()
+    for path in (FOLDER / "translations" / f"phrases-{language}").iterdir():
+        found.update(lines_of(path.read_text("utf-8")).keys())
+    assert not [english for english, number in found.items() if number > 1]
+
+
+@others
+def test_files_of_translations_are_toml_of_plain_lines(language: str) -> None:
+    for folder in (language, f"phrases-{language}"):
+        for path in (FOLDER / "translations" / folder).iterdir():
+            written = path.read_text("utf-8")
+            content = tomllib.loads(written)
+            assert lines_of(written) == content.get("texts", content), path.name
+
+
+OS_ERRORS = [os.strerror(number) for number in (EACCES, EEXIST, EISDIR, ENOENT, ENOSPC, ENOTDIR)] + [
+    os.strerror(number) for number in (EFBIG, EIO, EMFILE, ENAMETOOLONG, ENOTEMPTY, EPERM, EROFS)
+]
+"""What the system says of files."""
+
+
+@others
+def test_what_the_system_says_of_files_is_known(language: str) -> None:
+    assert all(_strict(language).find(words) for words in OS_ERRORS)
 
 
 @others
@@ -91,9 +227,9 @@ def test_names_of_formats_are_known(language: str) -> None:
 
 
 @others
-def test_errors_of_screens_signs_and_conventions_are_known(language: str) -> None:
-    said = phrases(language)
-    texts = {*_errors()} | {sign.what for sign in (*NAME_SIGNS, *VALUE_SIGNS)}
+def test_signs_and_conventions_are_known(language: str) -> None:
+    said = _strict(language)
+    texts = {sign.what for sign in (*NAME_SIGNS, *VALUE_SIGNS)}
     for one in CONVENTIONS:
         texts |= {one.name, one.asks}
     assert not sorted(text for text in texts if said.find(text) is None)
@@ -170,12 +306,30 @@ def test_jobs_draw_in_every_language(risks: list[Assessment]) -> None:
     assert "attacker" in made["en"]
 
 
-def test_a_page_marks_what_stays_english(demo_bench: Bench) -> None:
+def test_pages_say_reasons_and_errors_in_the_language_that_was_chosen(demo_bench: Bench) -> None:
     demo_bench.client.cookies.set("shoal-language", "de")
     shown = demo_bench.get(f"/p/{KEY}/roles")
     assert "heißt wie ein" in shown
-    refused = demo_bench.post(f"/p/{KEY}/explore/survey", status=422, models="magic", loss="x").text
-    assert '<span lang="en">' in refused
     refused = demo_bench.post(f"/p/{KEY}/data/missing", status=422, missing="x").text
     assert "Es gibt keine solche Regel" in refused
     assert 'lang="en"' not in refused
+
+
+@others
+def test_a_page_marks_what_stays_english(language: str) -> None:
+    shown = templates().from_string("{{ text | said }}")
+    assert "<span lang=" not in shown.render(text="the file is empty", language=language)
+    marked = shown.render(text="nothing like it", language=language)
+    assert marked == '<span lang="en">nothing like it</span>'
+    assert shown.render(text="nothing like it", language="en") == "nothing like it"
+
+
+@others
+def test_an_error_is_put_together_of_its_parts(language: str) -> None:
+    error = ParameterError(
+        "is out of range", "it takes a whole number from 1", where="age.csv", option="k", given="0"
+    )
+    shown = templates().from_string("{{ error | problem }}").render(error=error, language=language)
+    said = phrases(language)
+    what, fix = said(error.what), said(error.fix)
+    assert shown == f'age.csv: <span class="option">k = 0</span> {what}; {fix}'

@@ -21,6 +21,8 @@ from shoal.service.asgi import Application, Message, Receive, Send
 from shoal.service.log import Log, place_of
 from shoal.workbench.callers import is_another_user
 from shoal.workbench.members import OWNER, Member, Members, may
+from shoal.workbench.phrases import phrases
+from shoal.workbench.texts import language_of
 
 __all__ = ["ENTER", "OPEN", "START", "Access", "Guard", "TeamAccess", "session_of"]
 
@@ -177,7 +179,7 @@ class Guard:
             bug = place_of(error)
             if not status:
                 text = f"A bug in Shoal ({bug}); please report it."
-                await PlainTextResponse(text, 500)(scope, receive, answer)
+                await _plain(scope, text, 500)(scope, receive, answer)
         finally:
             self.log(_event(scope, status, time.monotonic() - start, bug))
 
@@ -186,15 +188,15 @@ class Guard:
         headers = list(scope["headers"])
         given = {name: _values(headers, name) for name in (b"host", b"origin", b"sec-fetch-site")}
         if given[b"host"] not in [[host] for host in self.access.hosts]:
-            return PlainTextResponse("This address is not served here.", 421)
+            return _plain(scope, "This address is not served here.", 421)
         if not self.access.is_team and is_another_user(scope.get("client"), scope.get("server")):
-            return PlainTextResponse("This workbench belongs to another user.", 403)
+            return _plain(scope, "This workbench belongs to another user.", 403)
         foreign = given[b"origin"] and given[b"origin"][0] not in self.access.origins()
         sites = given[b"sec-fetch-site"]
         if foreign or any(site not in ("same-origin", "none") for site in sites):
-            return PlainTextResponse("Pages elsewhere cannot use the workbench.", 403)
+            return _plain(scope, "Pages elsewhere cannot use the workbench.", 403)
         if scope["method"] not in _SAFE and not (given[b"origin"] or "same-origin" in sites):
-            return PlainTextResponse("Only pages of the workbench may change anything.", 403)
+            return _plain(scope, "Only pages of the workbench may change anything.", 403)
         return None
 
     def _entering(self, scope: Message) -> PlainTextResponse | RedirectResponse | None:
@@ -207,15 +209,14 @@ class Guard:
             scope.setdefault("state", {})["member"] = member
             if may(member, scope["method"], scope["path"]):
                 return None
-            return PlainTextResponse(f"A member with the role {member.role} may not do this.", 403)
+            return _plain(scope, f"A member with the role {member.role} may not do this.", 403)
         if access.is_team:
             return RedirectResponse(ENTER, 303, {"HX-Redirect": ENTER})
         query = parse_qs(scope["query_string"].decode("latin-1"))
         session = access.enter(query) if scope["method"] == "GET" else None
         if session is None:
-            return PlainTextResponse(
-                "Open the address that `shoal workbench` printed, with its token.", 401
-            )
+            text = "Open the address that `shoal workbench` printed, with its token."
+            return _plain(scope, text, 401)
         place = START if scope["path"] == "/" else scope["path"]
         response = RedirectResponse(place, 303)
         response.set_cookie(
@@ -229,6 +230,14 @@ def session_of(headers: Iterable[tuple[bytes, bytes]], cookie: str) -> str:
     # Other servers of this machine may have put cookies beside ours that are not as they should be.
     given = cookie_parser("; ".join(_values(headers, b"cookie")))
     return given.get(cookie, "")
+
+
+def _plain(scope: Message, text: str, status: int) -> PlainTextResponse:
+    """A text without a page, in the language that was chosen or that the browser asks for."""
+    headers = list(scope["headers"])
+    chosen = session_of(headers, "shoal-language")
+    language = language_of(chosen, ",".join(_values(headers, b"accept-language")))
+    return PlainTextResponse(phrases(language)(text), status)
 
 
 def _with_ours(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
