@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.workbench.benches import Bench, bench, hospital, serving
+from tests.workbench.twins import watched
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 SECONDS = 60_000
@@ -90,3 +91,12 @@ def violations(page: Any) -> list[tuple[str, str]]:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing")
     found = axe.Axe().run(page).response["violations"]
     return [(one["id"], one["nodes"][0]["html"]) for one in found]
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_english() -> Iterator[None]:
+    """No page that a test opens has anything in English in another language."""
+    with watched() as found:
+        yield
+    with open("/tmp/g/found.txt","a") as f:
+        for x in sorted(set(found)): print(*x, sep=" | ", file=f)

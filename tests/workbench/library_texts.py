@@ -18,7 +18,7 @@ from pathlib import Path
 
 import shoal
 from shoal import errors
-from shoal.workbench.phrases import Phrases, phrases
+from shoal.workbench.phrases import Pattern, Phrases, phrases
 from shoal.workbench.texts import translations
 
 PACKAGE = Path(shoal.__file__).parent
@@ -187,11 +187,18 @@ class Strict(Phrases):
         self.used: set[str] = set()
         """The phrases that were found."""
 
-    def at_place(self, name: str, part: str) -> str | None:
+    def at_place(self, pattern: Pattern, name: str, part: str) -> str | None:
         """What is at a place, if that is no English, or known in its turn."""
         if not re.search("[A-Za-z]{2}", part):
             return part
-        return self.find(part) if name.startswith(("w", "known")) else None
+        return self._word(part) if name.startswith(("w", "known")) else None
+
+    def at_any_place(self, pattern: Pattern, name: str, part: str) -> None:
+        """Nothing: what is nearly known is not known."""
+
+    def _word(self, part: str) -> str | None:
+        told = self.find(part.strip(" "))
+        return told or (None if re.search("[A-Za-z]{2}", part) else part)
 
     def __call__(self, text: str) -> str:
         return self.find(text) or (text if not re.search("[A-Za-z]{2}", text) else UNKNOWN)
@@ -316,8 +323,17 @@ class Reader:
         if isinstance(node, ast.expr) and _is_text(node):
             yield node
             for child in ast.walk(node):
-                if isinstance(child, ast.FormattedValue) and not self.words(child.value):
-                    yield from self._strings_of(child.value)
+                parts: list[ast.expr] = []
+                if isinstance(child, ast.FormattedValue):
+                    parts = [child.value]
+                elif isinstance(child, ast.BinOp):
+                    parts = [part for part in (child.left, child.right) if not _is_text(part)]
+                for part in parts:
+                    # Short words are put in; whole phrases are texts of their own.
+                    is_put_in = bool(self.words(part))
+                    for text in self._strings_of(part):
+                        if not is_put_in or any(map(_is_long, self.read(text))):
+                            yield text
         else:
             yield from self._strings(node)
 

@@ -115,7 +115,7 @@ def check(name, rows, people):
 def test_texts_are_found_in_code_with_each_choice_of_words() -> None:
     assert {text.sample for text in Reader(SOURCE).texts()} == {
         *("column '§' has § row", "column '§' has § rows", "leave it out", ", as always"),
-        *("§ people is left§", "§ people are left§", "§ rows is left§", "§ rows are left§"),
+        *("§ people is left", "§ people are left", "§ rows is left§", "§ rows are left§"),
     }
 
 
@@ -329,7 +329,7 @@ def test_an_error_is_put_together_of_its_parts(language: str) -> None:
     error = ParameterError(
         "is out of range", "it takes a whole number from 1", where="age.csv", option="k", given="0"
     )
-    shown = templates().from_string("{{ error | problem }}").render(error=error, language=language)
+    shown = templates().from_string("{{ error | problem(placed=true) }}").render(error=error, language=language)
     said = phrases(language)
     what, fix = said(error.what), said(error.fix)
     assert shown == f'age.csv: <span class="option">k = 0</span> {what}; {fix}'

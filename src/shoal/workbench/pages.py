@@ -152,16 +152,19 @@ def named(context: Context, text: str) -> str:
 
 
 @pass_context
-def problem(context: Context, error: object, begins: bool = True) -> Markup:
+def problem(
+    context: Context, error: object, begins: bool = True, placed: bool = False
+) -> Markup:
     """A whole error, put together of its parts: where, which option, what, and what to do.
 
     begins: whether it begins a sentence
+    placed: whether to say where, which may be clear from where it is shown
     """
     where, option, given, what, fix = (
         str(getattr(error, part, None) or "") for part in ("where", "option", "given", "what", "fix")
     )
     whole = Markup()
-    if where:
+    if where and placed:
         whole += Markup("{}: ").format(named(context, where))
     if option:
         about = toml_spelling(option, given or None)

@@ -10,7 +10,7 @@ thousands of phrases with places, so they are found by their rarest word, and fe
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -32,6 +32,12 @@ _WHOLE_WORD = re.compile(r"(?<![A-Za-z\0])[A-Za-z]+(?![A-Za-z\0])")
 """A word that does not touch a place, where it might go on."""
 
 _QUOTED = re.compile("'[^']*'")
+
+_ENOUGH = 2
+"""Words of a phrase by which it is known, whatever is at its places: a path may have blanks."""
+
+_END = re.compile(r"; |[.?] (?=[A-Z])")
+"""Where something else begins, which belongs to no place."""
 
 _REMEMBERED = 2000
 """How many texts are kept with what was found: parts of one are looked up again and again."""
@@ -81,6 +87,10 @@ class Pattern:
         return re.compile("".join(parts), re.DOTALL)
 
 
+_Place = Callable[[Pattern, str, str], str | None]
+"""What to say at a place of a phrase; None if it does not fit."""
+
+
 class Phrases:
     """Says in a language what the library says in English."""
 
@@ -122,31 +132,29 @@ class Phrases:
         return self._found[text]
 
     def _sought(self, text: str) -> str | None:
-        return self._whole(text) or self._small(text) or self._parts(text) or self._ended(text)
+        ways = (self._whole, self._small, self._sentences, self._parts, self._ended, self._nearly)
+        return next(filter(None, (way(text) for way in ways)), None)
 
     def _whole(self, text: str) -> str | None:
-        """A text that is listed, or whose sentences are."""
+        """A text that is listed, and so is all that is at its places."""
         if text in self._exact:
             return self._used(text, self._exact[text])
-        sentences = SENTENCES.split(text)
-        if len(sentences) > 1 and (told := self._every(sentences)):
-            return " ".join(told)
+        return self._with_places(text, self.at_place)
+
+    def _nearly(self, text: str) -> str | None:
+        """A text that is listed, with something at its places that may be English."""
+        return self._with_places(text, self.at_any_place)
+
+    def _with_places(self, text: str, place: _Place) -> str | None:
         for pattern in self._candidates(text):
             found = pattern.match(text)
             if found is None:
                 continue
-            filled = {name: self.at_place(name, part) for name, part in found.items()}
+            filled = {name: place(pattern, name, part) for name, part in found.items()}
             if None not in filled.values():
                 other = self._known[pattern.english].format(**filled)
                 return self._used(pattern.english, other)
         return None
-
-    def _ended(self, text: str) -> str | None:
-        """A text with a full stop that is listed without."""
-        if not text.endswith("."):
-            return None
-        told = self.find(text[:-1])
-        return told and f"{told}."
 
     def _small(self, text: str) -> str | None:
         """A text that is listed as it is inside of a sentence, at the beginning of one."""
@@ -154,6 +162,18 @@ class Phrases:
             return None
         other = self._whole(text[0].lower() + text[1:])
         return other and other[0].upper() + other[1:]
+
+    def _sentences(self, text: str) -> str | None:
+        """Several sentences that are listed."""
+        sentences = SENTENCES.split(text)
+        return " ".join(self._every(sentences)) if len(sentences) > 1 else None
+
+    def _ended(self, text: str) -> str | None:
+        """A text with a full stop that is listed without."""
+        if not text.endswith("."):
+            return None
+        told = self.find(text[:-1])
+        return told and f"{told}."
 
     def _parts(self, text: str) -> str | None:
         """A text that is put together: the only grammar that the library has for that."""
@@ -163,13 +183,13 @@ class Phrases:
             return "; ".join(told)
         # Where something is, and what.
         where, colon, what = text.partition(": ")
-        if colon and (told := self._every([what])):
-            return f"{self(where)}: {told[0]}"
+        if colon and (place := self._word(where)) and (told := self._every([what])):
+            return f"{place}: {told[0]}"
         # Something and a remark on it.
         if text.endswith(")") and " (" in text:
             before, _, inside = text[:-1].partition(" (")
-            if told := self._every([before]):
-                return f"{told[0]} ({self(inside)})"
+            if (remark := self._word(inside)) and (told := self._every([before])):
+                return f"{told[0]} ({remark})"
         # Several things.
         several = text.split(", ")
         if len(several) > 1 and (told := self._every(several)):
@@ -188,7 +208,8 @@ class Phrases:
         """What is said of something that stands before it: a path, a name, or words."""
         for blank in re.finditer(" ", text):
             subject, predicate = text[: blank.start()], text[blank.end() :]
-            is_name = " " not in _QUOTED.sub("", subject)
+            name = _QUOTED.sub("'", subject)
+            is_name = " " not in name and not name.isalpha()
             if (is_name or subject in self._exact) and (told := self._whole(predicate)):
                 return f"{self(subject)} {told}"
         return None
@@ -203,11 +224,27 @@ class Phrases:
             told.append(other)
         return told
 
-    def at_place(self, name: str, part: str) -> str | None:
+    def at_place(self, pattern: Pattern, name: str, part: str) -> str | None:
         """What to say at a place; None if the phrase does not fit, for all that is there."""
         if name.startswith("known"):
             return self.find(part)
-        return self(part) if name.startswith(("w", "p")) else part
+        if name.startswith(("w", "p")):
+            return self._word(part)
+        return None if _END.search(part) or _is_prose(part) else part
+
+    def at_any_place(self, pattern: Pattern, name: str, part: str) -> str | None:
+        """What to say at a place where it does not matter if some of it is English."""
+        if len(pattern.words) < _ENOUGH:
+            return None
+        return self(part) if name.startswith(("known", "w", "p")) else part
+
+    def _word(self, part: str) -> str | None:
+        """A part in the language: itself if it is a name, and None if it is English words."""
+        bare = part.strip(" ")
+        told = bare and self.find(bare)
+        if not told:
+            return None if _is_prose(part) else part
+        return part.replace(bare, told)
 
     def _used(self, english: str, other: str) -> str:
         """A phrase that was found, for who wants to know which are."""
@@ -219,6 +256,11 @@ class Phrases:
         for word in _WORD.findall(text):
             places.update(self._by_word.get(word, ()))
         return [self._patterns[place] for place in sorted(places)]
+
+
+def _is_prose(part: str) -> bool:
+    """Whether a part has English words beside each other, and not in quotes."""
+    return re.search("[a-z]{2,},? [a-z]{2,}", _QUOTED.sub("", part)) is not None
 
 
 def _indexed(patterns: list[Pattern]) -> dict[str, list[int]]:
