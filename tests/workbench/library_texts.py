@@ -2,11 +2,12 @@
 
 A text is a string in a module that pages of the workbench may speak for. Values that are put into
 it are places; where the code chooses between words, each choice is a text of its own.
-`test_phrases.py` uses this, and `python -m tests.workbench.library_texts de` lists what a language
+`test_phrases.py` uses this, and `python -m tests.workbench.library_texts de` prints what a language
 lacks, to be filled in.
 """
 
 import ast
+import json
 import re
 import sys
 from collections import defaultdict
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
+from typing import ClassVar
 
 import shoal
 from shoal import errors
@@ -67,7 +69,15 @@ UNSEEN_CALLS = {
 }
 """Functions whose arguments nobody reads."""
 
-UNSEEN_ARGUMENTS = {"option", "given", "source", "family", "key", "mode", "encoding", "phrases",
+UNSEEN_ARGUMENTS = {
+    "option",
+    "given",
+    "source",
+    "family",
+    "key",
+    "mode",
+    "encoding",
+    "phrases",
     *("parameters", "derived", "free", "words"),
 }
 """Arguments that nobody reads, or that stay as they are: names of parameters, and of documents."""
@@ -86,7 +96,7 @@ UNSEEN_TEXTS = (
     # Lines of recipes, which are code with remarks.
     r"(# )?\w+ = ([\"\d\[]|\{\{|true|false|NAME).*|# .*",
     # Widths of a page, formats of cells and of lines.
-    r"width=device-width.*|light dark|yyyy-mm-dd .*|.*:root.*|<!DOCTYPE.*",
+    r"width=device-width.*|light dark|<\w+ .*|yyyy-mm-dd .*|.*:root.*|<!DOCTYPE.*",
     # Names of keys and of classes of a style sheet.
     r"(zoned|band|badge) \{\w+\}|[\w.\[\]{}]*[.\[][\w.\[\]{}]*",
     # What a model is called in a recipe.
@@ -122,7 +132,7 @@ VERBATIM = re.compile(
 
 _CODE = re.compile(
     r"(SELECT|INSERT|CREATE|DELETE|UPDATE|WITH|WHERE|ORDER|GROUP|FROM|PRAGMA|BEGIN|SET|COPY|DROP"
-    r"|ALTER|ATTACH|DECLARE|LOCK|UNION|FETCH|CASE|LEFT|JOIN|AND|ON|AS|CAST|shoal|import|pip|collate|<\w+) ?"
+    r"|ALTER|ATTACH|DECLARE|LOCK|UNION|FETCH|CASE|LEFT|JOIN|AND|ON|AS|CAST|shoal|import|pip)\b"
 )
 
 _UNSEEN = re.compile("|".join(UNSEEN_TEXTS), re.DOTALL)
@@ -180,7 +190,7 @@ MARK = "§"
 class Strict(Phrases):
     """Phrases that fit a text only if every English word of it has a counterpart."""
 
-    kinds = {kind: f"(?:{MARK}|{one})" for kind, one in Phrases.kinds.items()}
+    kinds: ClassVar = {kind: f"(?:{MARK}|{one})" for kind, one in Phrases.kinds.items()}
 
     def __init__(self, known: Mapping[str, str]) -> None:
         super().__init__(known)
@@ -265,9 +275,12 @@ class Reader:
             for template in self.read(node):
                 # Blanks at the ends are those of a sentence that it is put into.
                 english = named(template).strip(" ")
-                if is_prose(english) or (short and re.search("[a-z]{3}", literal_of(english))):
-                    if not (_CODE.match(english) or _UNSEEN.fullmatch(english)):
-                        yield Text(english, self.file, node.lineno, template, partial(self.wide, node))
+                is_said = is_prose(english) or (
+                    short and re.search("[a-z]{3}", literal_of(english))
+                )
+                if is_said and not _CODE.match(english) and not _UNSEEN.fullmatch(english):
+                    wide = partial(self.wide, node)
+                    yield Text(english, self.file, node.lineno, template, wide)
 
     def wide(self, node: ast.expr) -> list[str]:
         """Samples of a text with whole phrases put into it, where it takes some."""
@@ -282,60 +295,27 @@ class Reader:
     def _strings(self, node: ast.AST) -> Iterator[ast.expr]:
         """The outermost expressions that are texts."""
         for child in ast.iter_child_nodes(node):
-            match child:
-                case ast.Expr(value=ast.Constant()):
-                    continue  # a docstring
-                case ast.FunctionDef(name=name) if name in UNSEEN_FUNCTIONS:
-                    continue
-                case ast.Call(func=ast.Attribute(value=ast.Constant(), attr="split")):
-                    continue  # names in one text
-                case ast.Call(func=func) if _name(func) in UNSEEN_CALLS:
-                    yield from self._strings(func)
-                    continue
-                case ast.Call(func=func, args=args) if _name(func) in UNSEEN_PLACES:
-                    for place, argument in enumerate(args):
-                        if place not in UNSEEN_PLACES[_name(func)]:
-                            yield from self._strings_of(argument)
-                    continue
-                case ast.keyword(arg=arg) if arg in UNSEEN_ARGUMENTS:
-                    continue
-                case ast.arg() | ast.Compare() | ast.match_case() if not isinstance(
-                    child, ast.match_case
-                ):
-                    # Annotations, and what something is compared with, are not said.
-                    if isinstance(child, ast.Compare):
-                        for part in (child.left, *child.comparators):
-                            if not _is_text(part):
-                                yield from self._strings_of(part)
-                    continue
-                case ast.Assert(test=test):
-                    yield from self._strings_of(test)
-                    continue
-                case ast.AnnAssign(value=value):
-                    if value is not None:
-                        yield from self._strings_of(value)
-                    continue
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == "__all__":
-                    continue
-            yield from self._strings_of(child)
+            if not _is_unseen(child):
+                for part in _read_parts(child):
+                    yield from self._strings_of(part)
 
     def _strings_of(self, node: ast.AST) -> Iterator[ast.expr]:
-        if isinstance(node, ast.expr) and _is_text(node):
-            yield node
-            for child in ast.walk(node):
-                parts: list[ast.expr] = []
-                if isinstance(child, ast.FormattedValue):
-                    parts = [child.value]
-                elif isinstance(child, ast.BinOp):
-                    parts = [part for part in (child.left, child.right) if not _is_text(part)]
-                for part in parts:
-                    # Short words are put in; whole phrases are texts of their own.
-                    is_put_in = bool(self.words(part))
-                    for text in self._strings_of(part):
-                        if not is_put_in or any(map(_is_long, self.read(text))):
-                            yield text
-        else:
+        if not (isinstance(node, ast.expr) and _is_text(node)):
             yield from self._strings(node)
+            return
+        yield node
+        for child in ast.walk(node):
+            parts: list[ast.expr] = []
+            if isinstance(child, ast.FormattedValue):
+                parts = [child.value]
+            elif isinstance(child, ast.BinOp):
+                parts = [part for part in (child.left, child.right) if not _is_text(part)]
+            for part in parts:
+                # Short words are put in; whole phrases are texts of their own.
+                is_put_in = bool(self.words(part))
+                for text in self._strings_of(part):
+                    if not is_put_in or any(map(_is_long, self.read(text))):
+                        yield text
 
     def _is_in(self, node: ast.AST, called: Callable[[str], bool]) -> bool:
         """Whether a text is in an argument of something."""
@@ -378,48 +358,64 @@ class Reader:
     def _words(self, node: ast.expr, depth: int) -> list[Template]:
         if depth > DEEP:
             return []
-        found: list[Template]
         match node:
             case ast.Constant(value=str(value)):
                 return [(value,)]
             case ast.JoinedStr() | ast.BinOp(op=ast.Add()) if _is_text(node):
                 return self.read(node, depth + 1)
-            case ast.IfExp(body=body, orelse=orelse):
-                found = []
-                known = False
-                for branch, holds in ((body, True), (orelse, False)):
-                    words = self.words(branch, depth)
-                    known = known or bool(words)
-                    condition = ("?", _condition(node.test, holds))
-                    found += [(condition, *one) for one in words or [(self._place(branch),)]]
-                return found if known else []
-            case ast.Call(func=ast.Name(id="plural" | "many"), args=[number, noun]):
-                nouns = self.words(noun, depth) or [(("w", _named(noun)),)]
-                place = ("n", _named(number))
-                is_one = ast.Compare(number, [ast.Eq()], [ast.Constant(1)])
-                single, several = (("?", _condition(is_one, holds)) for holds in (True, False))
-                found = []
-                for one in nouns:
-                    are_people = one[-1] == "person" and node.func.id == "many"
-                    more = (*one[:-1], "people") if are_people else (*one, "s")
-                    found += [(single, place, " ", *one), (several, place, " ", *more)]
-                return found
+            case ast.IfExp():
+                return self._either(node, depth)
+            case ast.Call():
+                return self._called(node, depth)
+            case ast.Attribute(attr=name):
+                return self._returned(properties().get(name, []), depth)
+            case ast.Name(id=name):
+                return self._all(self._assigned(name, node), depth)
+            case ast.Subscript(value=ast.Dict(values=values)):
+                return self._all(values, depth)
+        return []
+
+    def _all(self, values: Iterable[ast.expr], depth: int) -> list[Template]:
+        """All words of several expressions, if those of each are known."""
+        several = [self.words(value, depth + 1) for value in values]
+        return [one for words in several for one in words] if all(several) else []
+
+    def _either(self, node: ast.IfExp, depth: int) -> list[Template]:
+        found: list[Template] = []
+        is_known = False
+        for branch, holds in ((node.body, True), (node.orelse, False)):
+            words = self.words(branch, depth)
+            is_known = is_known or bool(words)
+            condition = ("?", _condition(node.test, holds))
+            found += [(condition, *one) for one in words or [(self._place(branch),)]]
+        return found if is_known else []
+
+    def _called(self, node: ast.Call, depth: int) -> list[Template]:
+        match node:
+            case ast.Call(func=ast.Name(id="plural" | "many" as name), args=[number, noun]):
+                return self._counted(number, noun, depth, of_people=name == "many")
             case ast.Call(func=ast.Name(id="_capital"), args=[inner]):
                 return self.words(inner, depth)
             case ast.Call(func=ast.Name(id=name)):
                 return self._returned(self.functions.get(name, []), depth)
             case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)):
                 return self._returned(self.functions.get(name, []), depth)
-            case ast.Attribute(attr=name):
-                return self._returned(properties().get(name, []), depth)
-            case ast.Name(id=name):
-                values = self._assigned(name, node)
-                several = [self.words(value, depth + 1) for value in values]
-                return sum(several, []) if several and all(several) else []
-            case ast.Subscript(value=ast.Dict(values=values)):
-                several = [self.words(value, depth + 1) for value in values]
-                return sum(several, []) if several and all(several) else []
         return []
+
+    def _counted(
+        self, number: ast.expr, noun: ast.expr, depth: int, *, of_people: bool
+    ) -> list[Template]:
+        """A number and its noun, as `errors.plural` and `gates.many` put them."""
+        nouns = self.words(noun, depth) or [(("w", _named(noun)),)]
+        place = ("n", _named(number))
+        is_one = ast.Compare(number, [ast.Eq()], [ast.Constant(1)])
+        single, several = (("?", _condition(is_one, holds)) for holds in (True, False))
+        found: list[Template] = []
+        for one in nouns:
+            are_people = of_people and one[-1] == "person"
+            more = (*one[:-1], "people") if are_people else (*one, "s")
+            found += [(single, place, " ", *one), (several, place, " ", *more)]
+        return found
 
     def _returned(
         self, found: "list[ast.FunctionDef] | list[tuple[Reader, ast.FunctionDef]]", depth: int
@@ -472,39 +468,72 @@ class Reader:
         return "" if VERBATIM.match(name) else "w", name
 
 
+def _is_unseen(node: ast.AST) -> bool:
+    """Whether nothing in a piece of code is said."""
+    match node:
+        case ast.Expr(value=ast.Constant()) | ast.arg():
+            return True  # a docstring; an annotation
+        case ast.FunctionDef(name=name):
+            return name in UNSEEN_FUNCTIONS
+        case ast.keyword(arg=arg):
+            return arg in UNSEEN_ARGUMENTS
+        case ast.Assign(targets=[ast.Name(id="__all__")]):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Constant(), attr="split")):
+            return True  # names in one text
+    return False
+
+
+def _read_parts(node: ast.AST) -> list[ast.AST]:
+    """The parts of a piece of code in which something may be said."""
+    match node:
+        case ast.Call(func=func) if _name(func) in UNSEEN_CALLS:
+            return [func]
+        case ast.Call(func=func, args=args) if _name(func) in UNSEEN_PLACES:
+            unseen = UNSEEN_PLACES[_name(func)]
+            return [argument for place, argument in enumerate(args) if place not in unseen]
+        case ast.Compare(left=left, comparators=comparators):
+            # What something is compared with is not said.
+            return [part for part in (left, *comparators) if not _is_text(part)]
+        case ast.Assert(test=test):
+            return [test]
+        case ast.AnnAssign(value=value):
+            return [] if value is None else [value]
+    return [node]
+
+
+_UNKNOWN = ast.Name(id="?")
+
+
 def _assignments(scope: ast.AST) -> dict[str, list[ast.expr]]:
     """What is assigned to the names of a function."""
     found: defaultdict[str, list[ast.expr]] = defaultdict(list)
     for inner in ast.walk(scope):
-        match inner:
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    if isinstance(target, ast.Name):
-                        found[target.id].append(value)
-                    elif isinstance(target, ast.Tuple):
-                        for place, one in enumerate(target.elts):
-                            if isinstance(one, ast.Name):
-                                found[one.id] += _part(value, place)
-            case ast.NamedExpr(target=ast.Name(id=name), value=value):
-                found[name].append(value)
-            case ast.AugAssign(target=ast.Name(id=name), value=value):
-                found[name].append(ast.Name(id="?"))
-            case ast.For(target=target, iter=ast.Tuple(elts=elts)):
-                for value in elts:
-                    if isinstance(target, ast.Name):
-                        found[target.id].append(value)
-                    elif isinstance(target, ast.Tuple):
-                        for place, one in enumerate(target.elts):
-                            if isinstance(one, ast.Name):
-                                found[one.id] += _part(value, place)
-            case ast.For(target=target) | ast.comprehension(target=target):
-                for one in ast.walk(target):
+        for target, value in _bound(inner):
+            if isinstance(target, ast.Tuple):
+                for place, one in enumerate(target.elts):
                     if isinstance(one, ast.Name):
-                        found[one.id].append(ast.Name(id="?"))
-            case ast.arguments(args=args, kwonlyargs=more):
-                for one in (*args, *more):
-                    found[one.arg].append(ast.Name(id="?"))
+                        found[one.id] += _part(value, place)
+            elif isinstance(target, ast.Name):
+                found[target.id].append(value)
     return found
+
+
+def _bound(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What gets a value in a piece of code, and which."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            yield from ((target, value) for target in targets)
+        case ast.NamedExpr(target=target, value=value):
+            yield target, value
+        case ast.AugAssign(target=target):
+            yield target, _UNKNOWN
+        case ast.For(target=target, iter=ast.Tuple(elts=elts)):
+            yield from ((target, value) for value in elts)
+        case ast.For(target=target) | ast.comprehension(target=target):
+            yield from ((one, _UNKNOWN) for one in ast.walk(target) if isinstance(one, ast.Name))
+        case ast.arguments(args=args, kwonlyargs=more):
+            yield from ((ast.Name(id=one.arg), _UNKNOWN) for one in (*args, *more))
 
 
 def _part(value: ast.expr, place: int) -> list[ast.expr]:
@@ -514,7 +543,7 @@ def _part(value: ast.expr, place: int) -> list[ast.expr]:
         case ast.IfExp(body=body, orelse=orelse):
             either = [*_part(body, place), *_part(orelse, place)]
             return [ast.IfExp(value.test, *either)] if len(either) == 2 else either
-    return [ast.Name(id="?")]
+    return [_UNKNOWN]
 
 
 @cache
@@ -579,10 +608,7 @@ def _condition(test: ast.expr, holds: bool) -> str:
 
 def _is_possible(template: Template) -> bool:
     held = {piece[1] for piece in template if not isinstance(piece, str) and piece[0] == "?"}
-    opposites = {"True": "False", "False": "True"}
-    return not any(
-        f"{test}: {opposites[holds]}" in held for test, _, holds in (one.rpartition(": ") for one in held)
-    )
+    return not any(f"{one.removesuffix('True')}False" in held for one in held)
 
 
 def _joined(parts: Iterable[list[Template]]) -> list[Template]:
@@ -596,7 +622,6 @@ def _joined(parts: Iterable[list[Template]]) -> list[Template]:
             return list(dict.fromkeys(filter(_is_possible, every)))
         largest = max(range(len(parts)), key=lambda place: len(parts[place]))
         parts[largest] = [(("w", "choice"),)]
-
 
 
 def _named(node: ast.expr) -> str:
@@ -640,7 +665,8 @@ def literal_of(english: str) -> str:
 def is_prose(text: str) -> bool:
     """Whether a text is words for people: two of them, or one beside a value."""
     words = literal_of(text)
-    return bool(re.search(r"[A-Za-z]{2,},? [a-z]{2,}|[a-z]{2,}:? X|X:? [a-z]{2,}|X-[a-z]{8,}", words))
+    beside = r"[A-Za-z]{2,},? [a-z]{2,}|[a-z]{2,}:? X|X:? [a-z]{2,}|X-[a-z]{8,}"
+    return re.search(beside, words) is not None
 
 
 def said_in(file: str) -> Iterator[Text]:
@@ -657,3 +683,22 @@ def said_in(file: str) -> Iterator[Text]:
 def library() -> tuple[Text, ...]:
     """All texts of the library that pages may show."""
     return tuple(text for file in readers() for text in said_in(file))
+
+
+def main(language: str) -> None:
+    """Print what a language lacks, as lines of the files that it belongs into."""
+    from tests.workbench.test_texts import texts
+
+    marked = sorted(texts() - translations(language).keys())
+    rooms: defaultdict[str, list[str]] = defaultdict(list)
+    for text in missing(language):
+        rooms[f"phrases-{language}/{text.room}.toml"].append(text.english)
+    for file, several in {f"{language}/*.toml": marked, **rooms}.items():
+        if several:
+            print(f"# {file}")
+            for english in several:
+                print(f'{json.dumps(english, ensure_ascii=False)} = ""')
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -33,6 +33,7 @@ from shoal.errors import ParameterError
 from shoal.look.pictures import Picture
 from shoal.measure.conventions import CONVENTIONS
 from shoal.measure.explaining import explain
+from shoal.measure.loss import LOSSES
 from shoal.measure.risk import Assessment
 from shoal.measure.signs import NAME_SIGNS, VALUE_SIGNS
 from shoal.measure.suggesting import suggest
@@ -48,6 +49,7 @@ from shoal.privacy.promises import (
 from shoal.workbench.drawing import figures
 from shoal.workbench.pages import templates
 from shoal.workbench.phrases import Phrases, in_chart, phrases
+from shoal.workbench.screens import steps
 from shoal.workbench.texts import lines_of, translations
 from tests.workbench.benches import Bench
 from tests.workbench.library_texts import (
@@ -148,7 +150,7 @@ def test_no_phrase_is_left_over(language: str) -> None:
         is_known(text, said, language)
         for sample in text.wide():
             said.find(sample)
-    for words in OS_ERRORS:
+    for words in (*OS_ERRORS, *LOSS_NAMES):
         said.find(words)
     marked = translations(language).keys()
     left = said._known.keys() - said.used - marked - _constants()
@@ -173,9 +175,11 @@ def test_files_of_translations_are_toml_of_plain_lines(language: str) -> None:
             assert lines_of(written) == content.get("texts", content), path.name
 
 
-OS_ERRORS = [os.strerror(number) for number in (EACCES, EEXIST, EISDIR, ENOENT, ENOSPC, ENOTDIR)] + [
-    os.strerror(number) for number in (EFBIG, EIO, EMFILE, ENAMETOOLONG, ENOTEMPTY, EPERM, EROFS)
-]
+LOSS_NAMES = [name.replace("_", " ") for name in LOSSES]
+"""Losses as pages call them."""
+
+_OF_FILES = (EACCES, EEXIST, EFBIG, EIO, EISDIR, EMFILE, ENAMETOOLONG, ENOENT, ENOSPC)
+OS_ERRORS = [os.strerror(number) for number in (*_OF_FILES, ENOTDIR, ENOTEMPTY, EPERM, EROFS)]
 """What the system says of files."""
 
 
@@ -227,9 +231,9 @@ def test_names_of_formats_are_known(language: str) -> None:
 
 
 @others
-def test_signs_and_conventions_are_known(language: str) -> None:
+def test_signs_conventions_and_losses_are_known(language: str) -> None:
     said = _strict(language)
-    texts = {sign.what for sign in (*NAME_SIGNS, *VALUE_SIGNS)}
+    texts = {*LOSS_NAMES} | {sign.what for sign in (*NAME_SIGNS, *VALUE_SIGNS)}
     for one in CONVENTIONS:
         texts |= {one.name, one.asks}
     assert not sorted(text for text in texts if said.find(text) is None)
@@ -306,6 +310,30 @@ def test_jobs_draw_in_every_language(risks: list[Assessment]) -> None:
     assert "attacker" in made["en"]
 
 
+ENGLISH = re.compile(r"\b(the|is|are|has|have|this|that|which|not|cannot|it)\b")
+"""English words that are in nearly every sentence, and are no words of our other languages."""
+
+
+def _shown(page: str) -> Iterator[str]:
+    """The texts of a page, without code, names of options, and what is marked as English."""
+    page = re.sub(r"<(script|style|pre|code|textarea|cite)[^>]*>.*?</\1>", " ", page, flags=re.S)
+    page = re.sub(r'<(\w+)[^>]*(class="option"|lang="en").*?</\1>', " ", page, flags=re.S)
+    yield from re.findall(r'(?:title|aria-label|placeholder)="([^"]*)"', page)
+    yield from re.split("<[^>]*>", page)
+
+
+@others
+def test_screens_have_no_english_words(language: str, demo_bench: Bench) -> None:
+    demo_bench.client.cookies.set("shoal-language", language)
+    demo_bench.post(f"/p/{KEY}/release/start", name="first")
+    paths = [step.key for step in steps()]
+    paths += ["release/made/first", "promise/methods", "promise/options"]
+    pages = ["/", "/new", *(f"/p/{KEY}/{path}" for path in paths)]
+    # Conditions are written in English, as in recipes.
+    left = {text for page in pages for text in _shown(demo_bench.get(page))}
+    assert not [text for text in left if ENGLISH.search(text) and "age between" not in text]
+
+
 def test_pages_say_reasons_and_errors_in_the_language_that_was_chosen(demo_bench: Bench) -> None:
     demo_bench.client.cookies.set("shoal-language", "de")
     shown = demo_bench.get(f"/p/{KEY}/roles")
@@ -329,7 +357,8 @@ def test_an_error_is_put_together_of_its_parts(language: str) -> None:
     error = ParameterError(
         "is out of range", "it takes a whole number from 1", where="age.csv", option="k", given="0"
     )
-    shown = templates().from_string("{{ error | problem(placed=true) }}").render(error=error, language=language)
+    template = templates().from_string("{{ error | problem(placed=true) }}")
+    shown = template.render(error=error, language=language)
     said = phrases(language)
     what, fix = said(error.what), said(error.fix)
     assert shown == f'age.csv: <span class="option">k = 0</span> {what}; {fix}'

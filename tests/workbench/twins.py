@@ -58,23 +58,7 @@ def watched() -> Iterator[list[tuple[str, str, str]]]:
                 other = page(twin(here, language), template, zone=zone, status=status, **given)
                 shown = bytes(other.body).decode()
                 found.extend((language, template, text) for text in still_english(shown))
-                found.extend(("WORD", template, text) for text in words_left(shown))
         return made
 
     with mock.patch.object(Here, "page", watching):
         yield found
-
-
-_ENGLISH=re.compile(r"\b(the|is|are|of|and|not|with|for|has|have|this|that|from|which|it|by|no)\b")
-def words_left(shown: str) -> list[str]:
-    t=re.sub(r"<(script|style|pre|code|textarea|svg|cite|button)[^>]*>.*?</\1>"," ",shown,flags=re.S)
-    t=re.sub(r'<span class="(code|option)">.*?</span>'," ",t,flags=re.S)
-    t=re.sub(r'<[^>]*lang="en".*?</\w+>'," ",t,flags=re.S)
-    out=[]
-    import html
-    for x in re.split(r"<[^>]*>",t):
-        x=html.unescape(x)
-        if len(_ENGLISH.findall(x))>=1: out.append(" ".join(x.split())[:200])
-    for x in re.findall(r'(?:title|aria-label|placeholder)="([^"]*)"',shown):
-        if _ENGLISH.search(html.unescape(x)): out.append("ATTR "+x[:200])
-    return out

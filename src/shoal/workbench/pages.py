@@ -152,16 +152,15 @@ def named(context: Context, text: str) -> str:
 
 
 @pass_context
-def problem(
-    context: Context, error: object, begins: bool = True, placed: bool = False
-) -> Markup:
+def problem(context: Context, error: object, begins: bool = True, placed: bool = False) -> Markup:
     """A whole error, put together of its parts: where, which option, what, and what to do.
 
     begins: whether it begins a sentence
     placed: whether to say where, which may be clear from where it is shown
     """
     where, option, given, what, fix = (
-        str(getattr(error, part, None) or "") for part in ("where", "option", "given", "what", "fix")
+        str(getattr(error, part, None) or "")
+        for part in ("where", "option", "given", "what", "fix")
     )
     whole = Markup()
     if where and placed:

@@ -4,8 +4,10 @@ The library writes English sentences with figures and names in them. A translati
 places for what differs, so that the library needs to know nothing of languages. What it does not
 list stays English, and pages mark it so. Uses `texts`; `pages` and `drawing` use it.
 
-A translation is a folder of TOML files, one for each room that says something. There are
-thousands of phrases with places, so they are found by their rarest word, and few are tried.
+A translation is a folder of TOML files, one for each room that says something. A place whose name
+begins with n is for a number, with p for a share in percent, with w for words that are translated
+in their turn, and with known for words that have to be known; anything else stays as it is. There
+are thousands of phrases, so those with places are found by their rarest word, and few are tried.
 """
 
 import re
@@ -183,8 +185,9 @@ class Phrases:
             return "; ".join(told)
         # Where something is, and what.
         where, colon, what = text.partition(": ")
-        if colon and (place := self._word(where)) and (told := self._every([what])):
-            return f"{place}: {told[0]}"
+        place, what_is = self._word(where), self._word(what)
+        if colon and place and what_is and (place, what_is) != (where, what):
+            return f"{place}: {what_is}"
         # Something and a remark on it.
         if text.endswith(")") and " (" in text:
             before, _, inside = text[:-1].partition(" (")

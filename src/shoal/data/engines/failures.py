@@ -39,17 +39,34 @@ _CAUSES = (
     ),
     _Cause(
         "the server does not offer the encryption that is asked for",
-        phrases=("ssl was required", "support ssl", "ssl error", "root certificate", "server certificate"),
+        phrases=(
+            "ssl was required",
+            "support ssl",
+            "ssl error",
+            "root certificate",
+            "server certificate",
+        ),
         fix="set up SSL on the server, or see `sslmode` in the documentation of PostgreSQL",
     ),
     _Cause(
         "it would write",
-        phrases=("read-only transaction", "data-modifying", "into is not allowed", "readonly database"),
+        phrases=(
+            "read-only transaction",
+            "data-modifying",
+            "into is not allowed",
+            "readonly database",
+        ),
         fix="give a query that only reads",
     ),
     _Cause(
         "it is not one SQL query",
-        phrases=("syntax error", "parser error", "one statement", "multiple commands", "incomplete input"),
+        phrases=(
+            "syntax error",
+            "parser error",
+            "one statement",
+            "multiple commands",
+            "incomplete input",
+        ),
         fix="give one query, or the name of a table",
     ),
     _Cause(
