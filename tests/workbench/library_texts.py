@@ -190,7 +190,9 @@ MARK = "§"
 class Strict(Phrases):
     """Phrases that fit a text only if every English word of it has a counterpart."""
 
-    kinds: ClassVar = {kind: f"(?:{MARK}|{one})" for kind, one in Phrases.kinds.items()}
+    kinds: ClassVar[Mapping[str, str]] = {
+        kind: f"(?:{MARK}|{one})" for kind, one in Phrases.kinds.items()
+    }
 
     def __init__(self, known: Mapping[str, str]) -> None:
         super().__init__(known)

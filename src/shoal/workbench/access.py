@@ -276,14 +276,6 @@ def session_of(headers: Iterable[tuple[bytes, bytes]], cookie: str) -> str:
     return given.get(cookie, "")
 
 
-def _plain(scope: Message, text: str, status: int) -> PlainTextResponse:
-    """A text without a page, in the language that was chosen or that the browser asks for."""
-    headers = list(scope["headers"])
-    chosen = session_of(headers, "shoal-language")
-    language = language_of(chosen, ",".join(_values(headers, b"accept-language")))
-    return PlainTextResponse(phrases(language)(text), status)
-
-
 def _with_ours(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """The headers of an answer and ours; a route that has one of its own keeps that."""
     given = list(headers)

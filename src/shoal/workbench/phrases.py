@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, ClassVar
 
 from shoal.workbench.texts import lines_of, translations
 
@@ -96,7 +96,7 @@ _Place = Callable[[Pattern, str, str], str | None]
 class Phrases:
     """Says in a language what the library says in English."""
 
-    kinds: Mapping[str, str] = {"n": _NUMBER, "p": rf"(?:under |over )?{_NUMBER} ?%"}
+    kinds: ClassVar[Mapping[str, str]] = {"n": _NUMBER, "p": rf"(?:under |over )?{_NUMBER} ?%"}
     """What stands at places whose names begin so: numbers, and shares in percent."""
 
     def __init__(self, known: Mapping[str, str]) -> None:
