@@ -109,7 +109,7 @@ class Explanation(Pictured):
     @property
     def conclusion(self) -> str:
         """What ε means for one person, in words."""
-        return _conclusion(self.promise, "row" if self.rows == 1 else "rows")
+        return _conclusion(self.promise, "your row" if self.rows == 1 else "your rows")
 
     def pictures(self) -> tuple[Picture, ...]:
         """Belief before and after, and the chance of being drawn, as charts."""
@@ -214,12 +214,12 @@ def explain(
     )
 
 
-def _conclusion(promise: DifferentialPrivacy, rows: str) -> str:
+def _conclusion(promise: DifferentialPrivacy, yours: str) -> str:
     odds = odds_of(promise.epsilon)
     factor = f"{float(odds):g}"
     return (
         "Whatever somebody knows, anything they conclude from the release is at most "
-        f"{factor} times as likely with your {rows} in the table as without, and at least "
+        f"{factor} times as likely with {yours} in the table as without, and at least "
         f"1/{factor} times. Somebody who believes with probability 50 % that you are in the "
         f"table believes it with at most {percent_up(odds / (1 + odds))} afterwards."
     )
@@ -269,7 +269,8 @@ class CountExplanation(Pictured):
     @property
     def conclusion(self) -> str:
         """What ε means for one person, in words."""
-        return _conclusion(self.promise, "row" if self.promise.unit == "row" else "rows")
+        yours = "your row" if self.promise.unit == "row" else "your rows"
+        return _conclusion(self.promise, yours)
 
     def pictures(self) -> tuple[Picture, ...]:
         """Belief before and after, and the chance that a row is released, as charts."""

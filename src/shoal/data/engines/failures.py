@@ -24,47 +24,64 @@ class _Cause(NamedTuple):
 _CAUSES = (
     _Cause(
         "the password is missing or wrong",
-        ("password authentication failed", "no password supplied"),
-        "set PGPASSWORD or PGPASSFILE in the environment",
+        phrases=("password authentication failed", "no password supplied"),
+        fix="set PGPASSWORD or PGPASSFILE in the environment",
     ),
     _Cause(
         "the server does not let this user in, or not from here",
-        ("no pg_hba.conf entry", "authentication failed", 'role "'),
-        "see whether the user is right, and may connect from this machine",
+        phrases=("no pg_hba.conf entry", "authentication failed", 'role "'),
+        fix="see whether the user is right, and may connect from this machine",
     ),
     _Cause(
         "this user may not read these rows",
-        ("permission denied",),
-        "ask for the right to read them",
+        phrases=("permission denied",),
+        fix="ask for the right to read them",
     ),
     _Cause(
         "the server does not offer the encryption that is asked for",
-        ("ssl was required", "support ssl", "ssl error", "root certificate", "server certificate"),
-        "set up SSL on the server, or see `sslmode` in the documentation of PostgreSQL",
+        phrases=(
+            "ssl was required",
+            "support ssl",
+            "ssl error",
+            "root certificate",
+            "server certificate",
+        ),
+        fix="set up SSL on the server, or see `sslmode` in the documentation of PostgreSQL",
     ),
     _Cause(
         "it would write",
-        ("read-only transaction", "data-modifying", "into is not allowed", "readonly database"),
-        "give a query that only reads",
+        phrases=(
+            "read-only transaction",
+            "data-modifying",
+            "into is not allowed",
+            "readonly database",
+        ),
+        fix="give a query that only reads",
     ),
     _Cause(
         "it is not one SQL query",
-        ("syntax error", "parser error", "one statement", "multiple commands", "incomplete input"),
-        "give one query, or the name of a table",
+        phrases=(
+            "syntax error",
+            "parser error",
+            "one statement",
+            "multiple commands",
+            "incomplete input",
+        ),
+        fix="give one query, or the name of a table",
     ),
     _Cause(
         "it took longer than the server allows",
-        ("statement timeout", "idle-in-transaction"),
-        "raise the server's limit for this user, and open it anew",
+        phrases=("statement timeout", "idle-in-transaction"),
+        fix="raise the server's limit for this user, and open it anew",
     ),
     _Cause(
         "an earlier question failed",
-        ("current transaction is aborted", "is in an error state"),
-        "open the table anew",
+        phrases=("current transaction is aborted", "is in an error state"),
+        fix="open the table anew",
     ),
     _Cause(
         "the connection was lost",
-        (
+        phrases=(
             "terminating connection",
             "closed the connection",
             "no connection to the server",
@@ -75,7 +92,7 @@ _CAUSES = (
     ),
     _Cause(
         "the server cannot be reached",
-        (
+        phrases=(
             "connection refused",
             "could not translate host name",
             "is the server running",
@@ -85,33 +102,33 @@ _CAUSES = (
     ),
     _Cause(
         "the disk has no room for what it sets aside, or a limit on that was reached",
-        (
+        phrases=(
             "no space left on device",
             "disk is full",
             "temporary file size exceeds",
             "max_temp_directory_size",
         ),
-        "make room there, or raise the limit, or count fewer columns",
+        fix="make room there, or raise the limit, or count fewer columns",
     ),
     _Cause(
         "its memory is full",
-        ("could not allocate", "failed to allocate", "out of memory"),
-        "raise its limit, or count fewer columns",
+        phrases=("could not allocate", "failed to allocate", "out of memory"),
+        fix="raise its limit, or count fewer columns",
     ),
     _Cause(
         "another program has locked it",
-        ("database is locked", "could not set lock", "unique file handle conflict"),
-        "try again when nobody writes, or read a copy",
+        phrases=("database is locked", "could not set lock", "unique file handle conflict"),
+        fix="try again when nobody writes, or read a copy",
     ),
     _Cause(
         "a database, a table or a column is not there",
-        ("does not exist", "no such", "binder error", "catalog error"),
-        "see how it is spelled, and which schema it is in; a query begins with SELECT or WITH",
+        phrases=("does not exist", "no such", "binder error", "catalog error"),
+        fix="see how it is spelled, and which schema it is in; a query begins with SELECT or WITH",
     ),
     _Cause(
         "the query fails for some of its rows",
-        ("division by zero", "invalid input syntax", "out of range", "conversion error"),
-        "run it there, and mend it",
+        phrases=("division by zero", "invalid input syntax", "out of range", "conversion error"),
+        fix="run it there, and mend it",
     ),
 )
 

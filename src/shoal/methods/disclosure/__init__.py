@@ -256,11 +256,15 @@ class Disclosure:
 
 def _refusal(at_roots: bool) -> InfeasibleError:
     """Why nothing can be released, and that this is a secret."""
-    fix = "let the path take more steps, or ask for less. Keep this refusal secret: it reveals who "
-    fix += "has which value"
+    fix = (
+        "let the path take more steps, or ask for less. Keep this refusal secret: it reveals who "
+        "has which value"
+    )
     if at_roots:
-        fix = "ask for less. Keep this refusal secret if you try again: it reveals information "
-        fix += "about the values"
+        fix = (
+            "ask for less. Keep this refusal secret if you try again: it reveals information "
+            "about the values"
+        )
     return InfeasibleError(
         "nothing can be released: not even the coarsest table of the path satisfies the models", fix
     )
