@@ -46,7 +46,7 @@ class LedgerState:
     spent: str
     left: str | None
     budget: str | None
-    problem: str = ""
+    problem: ShoalError | None = None
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Overview:
         try:
             return _state(Ledger(self.project.folder / path).account())
         except ShoalError as error:
-            return LedgerState("", None, None, str(error))
+            return LedgerState("", None, None, error)
 
 
 def _state(account: "Account") -> LedgerState:

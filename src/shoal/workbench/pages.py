@@ -110,6 +110,8 @@ def templates() -> Environment:
     )
     made.filters["html"] = markup
     made.filters["said"] = said
+    made.filters["named"] = named
+    made.filters["problem"] = problem
     made.filters["percent"] = percent
     made.filters["size"] = size_in_words
     made.filters["when"] = when_in_words
@@ -161,6 +163,33 @@ def said(context: Context, text: str, begins: bool = False) -> Markup:
     if found is None and context["language"] != "en" and _WORD.search(text):
         return Markup('<span lang="en">{}</span>').format(told)
     return Markup.escape(told)
+
+
+@pass_context
+def named(context: Context, text: str) -> str:
+    """What may be words of the library, or else a name, which stays as it is."""
+    return phrases(context["language"])(text)
+
+
+@pass_context
+def problem(context: Context, error: object, begins: bool = True, placed: bool = False) -> Markup:
+    """A whole error, put together of its parts: where, which option, what, and what to do.
+
+    begins: whether it begins a sentence
+    placed: whether to say where, which may be clear from where it is shown
+    """
+    where, option, given, what, fix = (
+        str(getattr(error, part, None) or "")
+        for part in ("where", "option", "given", "what", "fix")
+    )
+    whole = Markup()
+    if where and placed:
+        whole += Markup("{}: ").format(named(context, where))
+    if option:
+        about = toml_spelling(option, given or None)
+        whole += Markup('<span class="option">{}</span> ').format(about)
+    whole += said(context, what, begins and not whole)
+    return whole + Markup("; {}").format(said(context, fix)) if fix else whole
 
 
 def coded(text: str) -> Markup:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.data import toml
-from shoal.errors import ShoalError, toml_spelling
+from shoal.errors import BudgetError, ShoalError, toml_spelling
 
 if TYPE_CHECKING:
     from shoal.ledger.account import Account
@@ -135,14 +135,14 @@ class Entering:
     """How the ledger stands to a release.
 
     left_after: what will be left afterwards; empty if there is no budget, or too little of it
-    refusal: why it would be refused already; empty if it is not
+    refusal: why it would be refused already; None if it is not
     again: what to know about a second release by the same method
     """
 
     path: Path
     account: "Account"
     left_after: str
-    refusal: str
+    refusal: ShoalError | None
     again: str
     concerns: tuple[str, ...] = ()
 
@@ -221,13 +221,13 @@ def entering(known: StatedRelease) -> Entering | None:
     book = Ledger(path)
     account = book.account()
     method = known.recipe.method().name
-    left, refusal, again = None, "", ""
+    left, refusal, again = None, None, ""
     try:
         left = account.after(known.promise, method, path)
     except ShoalError as error:
-        refusal = str(error)
+        refusal = error
     if account.gamma is not None and known.cost.epsilon is None and not known.is_view:
-        refusal = (
+        refusal = BudgetError(
             f"the ledger has a γ, and a release by {method} is not a view that could be counted"
         )
     if account.repeats(method):

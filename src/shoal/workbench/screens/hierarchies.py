@@ -18,7 +18,7 @@ from shoal.data.hierarchy import READY, Difference, Hierarchy, difference, level
 from shoal.data.hierarchy.check import problems as problems_of
 from shoal.data.kinds import Kind
 from shoal.data.toml import at
-from shoal.errors import ParameterError, ShoalError, spelled, toml_spelling
+from shoal.errors import ParameterError, ShoalError
 from shoal.look.zoned import Zone
 from shoal.recipe.editing import Draft
 from shoal.recipe.hierarchies import Start, chosen_entry, section_from_rows, starting, texts_of
@@ -380,7 +380,7 @@ def _wrong(
     column: HierarchyColumn, form: BuilderForm, error: ShoalError
 ) -> tuple[TreePreview, BuilderForm]:
     """An error beside the field that it is about, or above the levels."""
-    what, fix = (spelled(text, toml_spelling) for text in (error.what, error.fix))
+    what, fix = error.what, error.fix
     for one in fields(form.builder):
         if error.option in (one.name, at(("hierarchies", column.name, one.name))):
             said = f"{what}; {fix}" if fix else what
