@@ -9,12 +9,21 @@ import pytest
 
 from tests.workbench.benches import Bench, bench, hospital, serving
 from tests.workbench.teams import Team
+from tests.workbench.twins import watched
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 SECONDS = 60_000
 """Milliseconds that anything may take, on a busy machine too."""
 
 _FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
+
+
+@pytest.fixture(autouse=True)
+def in_every_language() -> Iterator[None]:
+    """No page that a test opens is partly in English when it is in another language."""
+    with watched() as found:
+        yield
+    assert not sorted(set(found))
 
 
 @pytest.fixture

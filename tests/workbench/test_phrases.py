@@ -1,8 +1,26 @@
 """What the library says on screens is there in other languages, or marked as English."""
 
 import ast
+import os
 import re
+import tomllib
+from collections import Counter
 from collections.abc import Iterator
+from errno import (
+    EACCES,
+    EEXIST,
+    EFBIG,
+    EIO,
+    EISDIR,
+    EMFILE,
+    ENAMETOOLONG,
+    ENOENT,
+    ENOSPC,
+    ENOTDIR,
+    ENOTEMPTY,
+    EPERM,
+    EROFS,
+)
 from fractions import Fraction
 from string import Formatter
 
@@ -11,9 +29,11 @@ import pytest
 
 import shoal
 from shoal.data.formats import FORMATS, WRITTEN, called
+from shoal.errors import ParameterError
 from shoal.look.pictures import Picture
 from shoal.measure.conventions import CONVENTIONS
 from shoal.measure.explaining import explain
+from shoal.measure.loss import LOSSES
 from shoal.measure.risk import Assessment
 from shoal.measure.signs import NAME_SIGNS, VALUE_SIGNS
 from shoal.measure.suggesting import suggest
@@ -27,8 +47,18 @@ from shoal.privacy.promises import (
     Syntactic,
 )
 from shoal.workbench.drawing import figures
+from shoal.workbench.pages import templates
 from shoal.workbench.phrases import Phrases, in_chart, phrases
+from shoal.workbench.screens import steps
+from shoal.workbench.texts import lines_of, translations
 from tests.workbench.benches import Bench
+from tests.workbench.library_texts import (
+    ROOMS_THAT_PAGES_DO_NOT_USE,
+    Reader,
+    Strict,
+    is_known,
+    library,
+)
 from tests.workbench.test_texts import FOLDER, others
 
 KEY = "hospital~hospital"
@@ -38,14 +68,124 @@ def _names(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
-def _errors() -> Iterator[str]:
-    """What errors of the workbench say, without those that have something in them."""
-    for path in (FOLDER / "screens").glob("*.py"):
+def _strict(language: str) -> Strict:
+    return Strict(phrases(language)._known)
+
+
+@others
+def test_all_that_the_library_says_to_people_is_there_in_every_language(language: str) -> None:
+    said = _strict(language)
+    lacking = {text for text in library() if not is_known(text, said, language)}
+    assert not sorted(f"{text.file}: {text.english}" for text in lacking)
+
+
+@others
+def test_a_phrase_that_is_missing_is_found(language: str) -> None:
+    known = dict(phrases(language)._known)
+    lost = ("the file is empty", "column {column} has levels 0 to {n}")
+    for english in lost:
+        assert known.pop(english)
+    said = Strict(known)
+    lacking = {text.sample for text in library() if not is_known(text, said, language)}
+    assert {"the file is empty", "column '§' has levels 0 to §"} <= lacking
+
+
+@others
+def test_a_text_with_an_english_word_at_a_place_is_not_known(language: str) -> None:
+    said = Strict({"{what} of {w}": "{what} von {w}", "rows": "Zeilen"})
+    assert said.find("§ of rows") == "§ von Zeilen"
+    assert said.find("some of rows") is None
+    assert said.find("§ of people") is None
+
+
+SOURCE = '''
+"""A module that says something."""
+
+def check(name, rows, people):
+    """A docstring is not said."""
+    who = "people" if people else "rows"
+    if len(rows) == 1:
+        verb = "is"
+    else:
+        verb = "are"
+    if name == "not said to anybody":
+        raise ColumnError(f"column {name!r} has {plural(rows, 'row')}", "leave it out")
+    return f"{len(rows)} {who} {verb} left" + ("" if people else ", as always")
+'''
+
+
+def test_texts_are_found_in_code_with_each_choice_of_words() -> None:
+    assert {text.sample for text in Reader(SOURCE).texts()} == {
+        *("column '§' has § row", "column '§' has § rows", "leave it out", ", as always"),
+        *("§ people is left", "§ people are left", "§ rows is left§", "§ rows are left§"),
+    }
+
+
+def test_a_choice_is_not_put_together_with_its_opposite() -> None:
+    source = """
+def told(number):
+    noun, verb = ("row", "is") if number == 1 else ("rows", "are")
+    return f"{number} {noun} {verb} left"
+"""
+    found = {text.sample for text in Reader(source).texts()}
+    assert found == {"§ row is left", "§ rows are left"}
+
+
+def _constants() -> set[str]:
+    """All texts in the code of the library, such as words that it puts into others."""
+    found = set()
+    for path in FOLDER.parent.rglob("*.py"):
+        if path.relative_to(FOLDER.parent).parts[0] in ROOMS_THAT_PAGES_DO_NOT_USE:
+            continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Error"):
-                for given in node.args:
-                    if isinstance(given, ast.Constant) and isinstance(given.value, str):
-                        yield given.value
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+    return found
+
+
+@others
+def test_no_phrase_is_left_over(language: str) -> None:
+    said = _strict(language)
+    for text in library():
+        is_known(text, said, language)
+        for sample in text.wide():
+            said.find(sample)
+    for words in (*OS_ERRORS, *LOSS_NAMES):
+        said.find(words)
+    marked = translations(language).keys()
+    left = said._known.keys() - said.used - marked - _constants()
+    assert not sorted(left)
+
+
+@others
+def test_no_phrase_is_there_twice(language: str) -> None:
+    """Files are read one after the other: of two counterparts, one would never be said."""
+    found: Counter[str] = Counter()
+    for path in (FOLDER / "translations" / f"phrases-{language}").iterdir():
+        found.update(lines_of(path.read_text("utf-8")).keys())
+    assert not [english for english, number in found.items() if number > 1]
+
+
+@others
+def test_files_of_translations_are_toml_of_plain_lines(language: str) -> None:
+    for folder in (language, f"phrases-{language}"):
+        for path in (FOLDER / "translations" / folder).iterdir():
+            written = path.read_text("utf-8")
+            content = tomllib.loads(written)
+            assert lines_of(written) == content.get("texts", content), path.name
+
+
+LOSS_NAMES = [name.replace("_", " ") for name in LOSSES]
+"""Losses as pages call them."""
+
+_OF_FILES = (EACCES, EEXIST, EFBIG, EIO, EISDIR, EMFILE, ENAMETOOLONG, ENOENT, ENOSPC)
+OS_ERRORS = [os.strerror(number) for number in (*_OF_FILES, ENOTDIR, ENOTEMPTY, EPERM, EROFS)]
+"""What the system says of files."""
+
+
+@others
+def test_what_the_system_says_of_files_is_known(language: str) -> None:
+    assert all(_strict(language).find(words) for words in OS_ERRORS)
 
 
 @others
@@ -91,9 +231,9 @@ def test_names_of_formats_are_known(language: str) -> None:
 
 
 @others
-def test_errors_of_screens_signs_and_conventions_are_known(language: str) -> None:
-    said = phrases(language)
-    texts = {*_errors()} | {sign.what for sign in (*NAME_SIGNS, *VALUE_SIGNS)}
+def test_signs_conventions_and_losses_are_known(language: str) -> None:
+    said = _strict(language)
+    texts = {*LOSS_NAMES} | {sign.what for sign in (*NAME_SIGNS, *VALUE_SIGNS)}
     for one in CONVENTIONS:
         texts |= {one.name, one.asks}
     assert not sorted(text for text in texts if said.find(text) is None)
@@ -170,12 +310,55 @@ def test_jobs_draw_in_every_language(risks: list[Assessment]) -> None:
     assert "attacker" in made["en"]
 
 
-def test_a_page_marks_what_stays_english(demo_bench: Bench) -> None:
+ENGLISH = re.compile(r"\b(the|is|are|has|have|this|that|which|not|cannot|it)\b")
+"""English words that are in nearly every sentence, and are no words of our other languages."""
+
+
+def _shown(page: str) -> Iterator[str]:
+    """The texts of a page, without code, names of options, and what is marked as English."""
+    page = re.sub(r"<(script|style|pre|code|textarea|cite)[^>]*>.*?</\1>", " ", page, flags=re.S)
+    page = re.sub(r'<(\w+)[^>]*(class="option"|lang="en").*?</\1>', " ", page, flags=re.S)
+    yield from re.findall(r'(?:title|aria-label|placeholder)="([^"]*)"', page)
+    yield from re.split("<[^>]*>", page)
+
+
+@others
+def test_screens_have_no_english_words(language: str, demo_bench: Bench) -> None:
+    demo_bench.client.cookies.set("shoal-language", language)
+    demo_bench.post(f"/p/{KEY}/release/start", name="first")
+    paths = [step.key for step in steps()]
+    paths += ["release/made/first", "promise/methods", "promise/options"]
+    pages = ["/", "/new", *(f"/p/{KEY}/{path}" for path in paths)]
+    # Conditions are written in English, as in recipes.
+    left = {text for page in pages for text in _shown(demo_bench.get(page))}
+    assert not [text for text in left if ENGLISH.search(text) and "age between" not in text]
+
+
+def test_pages_say_reasons_and_errors_in_the_language_that_was_chosen(demo_bench: Bench) -> None:
     demo_bench.client.cookies.set("shoal-language", "de")
     shown = demo_bench.get(f"/p/{KEY}/roles")
     assert "heißt wie ein" in shown
-    refused = demo_bench.post(f"/p/{KEY}/explore/survey", status=422, models="magic", loss="x").text
-    assert '<span lang="en">' in refused
     refused = demo_bench.post(f"/p/{KEY}/data/missing", status=422, missing="x").text
     assert "Es gibt keine solche Regel" in refused
     assert 'lang="en"' not in refused
+
+
+@others
+def test_a_page_marks_what_stays_english(language: str) -> None:
+    shown = templates().from_string("{{ text | said }}")
+    assert "<span lang=" not in shown.render(text="the file is empty", language=language)
+    marked = shown.render(text="nothing like it", language=language)
+    assert marked == '<span lang="en">nothing like it</span>'
+    assert shown.render(text="nothing like it", language="en") == "nothing like it"
+
+
+@others
+def test_an_error_is_put_together_of_its_parts(language: str) -> None:
+    error = ParameterError(
+        "is out of range", "it takes a whole number from 1", where="age.csv", option="k", given="0"
+    )
+    template = templates().from_string("{{ error | problem(placed=true) }}")
+    shown = template.render(error=error, language=language)
+    said = phrases(language)
+    what, fix = said(error.what), said(error.fix)
+    assert shown == f'age.csv: <span class="option">k = 0</span> {what}; {fix}'
