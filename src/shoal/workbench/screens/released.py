@@ -176,7 +176,7 @@ def _jobs(here: Opened, kind: str, past: Past) -> list[Job]:
 
 
 @dataclass(frozen=True)
-class ShownRelease:
+class RowsInShort:
     """The released table in short: its shape, and the rows that it has most often.
 
     names: the columns that are shown, of all
@@ -190,7 +190,7 @@ class ShownRelease:
     further: tuple[str, ...]
 
 
-def rows_of(folder: Path) -> ShownRelease:
+def rows_of(folder: Path) -> RowsInShort:
     """What a release has, as its files show it."""
     import narwhals as nw
 
@@ -208,7 +208,7 @@ def rows_of(folder: Path) -> ShownRelease:
         for row in first.head(_SHOWN_ROWS).iter_rows(named=True)
     )
     rows, columns = held.shape
-    return ShownRelease(rows, columns, tuple(shown), frequent, tuple(release.further))
+    return RowsInShort(rows, columns, tuple(shown), frequent, tuple(release.further))
 
 
 @router.get("/made/{name}/rows")
