@@ -143,14 +143,3 @@ def test_a_column_called_count_is_refused_where_counts_are_released() -> None:
     with pytest.raises(ParameterError, match="a column is called 'count'"):
         KDGS(1, counts=True).promise(table.schema)
     assert len(KDGS(1).release(table).table) == 2
-
-
-def test_a_tree_stays_coarse_where_a_column_without_a_hierarchy_divides_the_records() -> None:
-    draws = np.random.default_rng(1)
-    shops = [f"shop {n}" for n in range(10)]
-    frame = pl.DataFrame({"age": draws.integers(0, 100, 6000), "shop": draws.choice(shops, 6000)})
-    ages = shoal.hierarchy.intervals(0, 99, widths=[5, 10, 20])
-    table = shoal.table(frame, quasi=["age", "shop"], hierarchies={"age": ages})
-    facts = NoisyCounts(1, "1e-6", levels="tree").release(table, Seeded(1)).facts
-    assert isinstance(facts, KeptFacts)
-    assert facts.suppressed < 600  # 5,500 if a box counts the records of all shops together

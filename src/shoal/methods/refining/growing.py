@@ -116,22 +116,16 @@ def grow(
     parameters: RefiningParameters,
     threshold: int,
     chance: Chance,
-    apart: Ints | None = None,
 ) -> Boxes:
     """Refine boxes step by step; what fails a test stays behind in the box it came from.
 
     `rows` has the leaves of the columns. The first boxes are the cells of the domain at the
-    ceilings, each once for every number in `apart`: rows with different ones never share a box.
-    Each step refines one column. Parts without records are not tested: nothing would be released
-    of them.
+    ceilings. Each step refines one column. Parts without records are not tested:
+    nothing would be released of them.
     """
     tops = list(zip(columns.trees, columns.tops, rows.codes, strict=True))
-    cells: list[npt.NDArray[np.integer]] = [tree.maps[level][codes] for tree, level, codes in tops]
-    cards = [tree.cardinality(level) for tree, level, _ in tops]
-    if apart is not None:
-        cells.append(apart)
-        cards.append(int(apart.max(initial=-1)) + 1)
-    first = ranks(cells, cards).astype(np.int64)
+    cells = [tree.maps[level][codes] for tree, level, codes in tops]
+    first = ranks(cells, [tree.cardinality(level) for tree, level, _ in tops]).astype(np.int64)
     boxes = int(first.max(initial=-1)) + 1
     state = _Growing(
         box=first,

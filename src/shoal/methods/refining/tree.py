@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts import Counts, group, ranks, smallest
+from shoal.counts import Counts, group, smallest
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import HierarchyError, ParameterError
 from shoal.exact.epsilon import Epsilon
@@ -83,8 +83,7 @@ class RefiningBudget:
         """The tree for a release in which about `crowd` records must share a row."""
         threshold = order.threshold(crowd, self.parameters.bias)
         rows = self._refined(counts)
-        apart = self._unchanged(counts)
-        boxes = grow(rows, self.columns, order.steps, self.parameters, threshold, chance, apart)
+        boxes = grow(rows, self.columns, order.steps, self.parameters, threshold, chance)
         return GrownTree(self, order, threshold, counts, boxes)
 
     def _refined(self, counts: Counts) -> Counts:
@@ -93,18 +92,6 @@ class RefiningBudget:
         places = [counts.names.index(name) for name in names]
         codes = tuple(counts.codes[j] for j in places)
         return Counts(names, codes, tuple(counts.cards[j] for j in places), counts.count)
-
-    def _unchanged(self, counts: Counts) -> Ints | None:
-        """For every row, a number for its values in the columns that have no hierarchy.
-
-        Rows that differ there are released apart. So they count apart in the tests, or boxes would
-        be refined of which no row is shared by enough records. None if all columns have one.
-        """
-        places = [j for j, name in enumerate(counts.names) if name not in self.nodes.hierarchies]
-        if not places:
-            return None
-        cards = [counts.cards[j] for j in places]
-        return ranks([counts.codes[j] for j in places], cards).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
