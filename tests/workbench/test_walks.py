@@ -127,7 +127,7 @@ def release(page: Any, name: str) -> None:
     page.wait_for_url(f"**/release/made/{name}")
     page.get_by_role("button", name="Verify").click()
     page.get_by_text("Verified: everything that the files can show holds.").wait_for()
-    page.get_by_role("button", name="Write it public").first.click()
+    page.get_by_role("button", name="Write it for anyone").first.click()
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="Open").first.click()
     opened.value.wait_for_load_state()
